@@ -17,11 +17,6 @@ static const struct result_field *next_row(const struct result_field *row) {
     return next;
 }
 
-/* The table of the elements of a list, or of an object's members; NULL = none. */
-static const struct result_field *items_of(const struct result_field *field) {
-    return field->kind == RESULT_ROWS && !field->items ? run_stage_fields() : field->items;
-}
-
 static const char *const kinds[] = {[RESULT_TEXT] = "text",
                                     [RESULT_TEXT_OR_COUNT] = "text or count",
                                     [RESULT_FLAG] = "true or false",
@@ -51,11 +46,11 @@ static void write_fields(FILE *out, const char *prefix, const struct result_fiel
         if (row->words) fprintf(out, "(%s) ", row->words);
         fprintf(out, "%s%s%s |\n", row->help ? row->help : "", row->more ? ". " : "",
                 row->more ? row->more : "");
-        if (!items_of(row)) continue;
+        if (!result_field_items(row)) continue;
         bool list = row->kind == RESULT_ROWS || row->kind == RESULT_OBJECTS;
         char inner[PATH_BYTES];
         snprintf(inner, sizeof inner, "%s.%s%s", prefix, row->path, list ? "[]" : "");
-        write_fields(out, inner, items_of(row));
+        write_fields(out, inner, result_field_items(row));
     }
 }
 

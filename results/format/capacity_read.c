@@ -10,7 +10,6 @@
 
 #define LOCKS_MAX 2000
 #define PROBES_MAX 100000
-#define KIND "lockbench capacity"
 
 /* the words from CAPACITY_LIMIT_SLO on */
 static const char *const limits[] = {"slo", "generator", "range", NULL};
@@ -112,7 +111,8 @@ static const struct result_field lock_fields[] = {
     LOCK(TEXT, why, "why",
          .help = "the same in words, the reason for a wide interval, or the reason why there is "
                  "no answer; null if only the promise ended the search"),
-    NO_MEMBER(ROWS, "probes", .items = probe_fields, .help = "in the order they ran"),
+    LIST(capacity_lock, probes, probe_count, "probes", .items = probe_fields, .most = PROBES_MAX,
+         .help = "in the order they ran"),
     NO_MEMBER(OPTIONAL, "bound",
               .help =
                   "by rate, for one hot key of a mutex: the grants that it can have if each is a "
@@ -132,16 +132,10 @@ static const struct result_field root_fields[] = {
     ROW(capacity, TEXT, ended_at, "ended_at", .help = "the same; null until the end"),
     ROW(capacity, TEXT, partial_reason, "partial_reason", .help = "why it is partial"),
     ROW(capacity, FLAG, partial, "partial", .help = "the search was cut off"),
-    NO_MEMBER(FREE, "environment", .help = "as in run.json"),
-    NO_MEMBER(ROWS, "locks", .items = lock_fields, .help = "one for each lock that was tried"),
+    ROW(capacity, FREE, environment, "environment", .help = "as in run.json"),
+    LIST(capacity, locks, lock_count, "locks", .items = lock_fields, .most = LOCKS_MAX,
+         .help = "one for each lock that was tried"),
     {.path = NULL},
-};
-
-const struct result_document capacity_document = {
-    .file = "capacity.json",
-    .schema = CAPACITY_SCHEMA,
-    .about = "The result of `lockbench capacity`; its probes are runs, in folders beside it.",
-    .fields = root_fields,
 };
 
 void capacity_lock_clear(struct capacity_lock *lock) {
@@ -150,28 +144,7 @@ void capacity_lock_clear(struct capacity_lock *lock) {
 }
 
 json_t *capacity_lock_json(const struct capacity_lock *lock) {
-    json_t *json = result_fields_json(lock_fields, lock), *probes = json_array();
-    for (int i = 0; i < lock->probe_count; i++)
-        json_array_append_new(probes, result_fields_json(probe_fields, &lock->probes[i]));
-    if (json && probes && json_array_size(probes) == (size_t)lock->probe_count &&
-        json_object_set(json, "probes", probes) == 0) {
-        json_decref(probes);
-        return json;
-    }
-    json_decref(json);
-    json_decref(probes);
-    return NULL;
-}
-
-json_t *capacity_json(const struct capacity *capacity, json_t *locks) {
-    json_t *json = result_document_json(&capacity_document, capacity);
-    bool made =
-        json && json_object_set(json, "locks", locks) == 0 &&
-        json_object_set(json, "environment", (json_t *)(uintptr_t)capacity->environment) == 0;
-    json_decref(locks);
-    if (made) return json;
-    json_decref(json);
-    return NULL;
+    return result_fields_json(lock_fields, lock);
 }
 
 /* The index of a word in a list; -1 with the error. */
@@ -183,30 +156,11 @@ static int read_word(struct tree_place *place, const char *path, const char *wor
     return tree_bad_word(place, path, word);
 }
 
-static int read_probe(struct tree_place *place, json_t *object, struct capacity_probe *probe) {
-    if (tree_fields(place, object, probe_fields, probe)) return -1;
+static int check_probe(struct tree_place *place, struct capacity_probe *probe) {
     probe->verdict = promise_verdict_from(probe->verdict_word);
     if (probe->verdict == PROMISE_VERDICTS)
         return tree_bad_word(place, "verdict", probe->verdict_word);
-    if (!(probe->value > 0)) return tree_bad(place, "value", "is not a load above 0");
-    return 0;
-}
-
-static int read_probes(struct tree_place *place, const json_t *object, struct capacity_lock *lock) {
-    const json_t *probes;
-    char where[sizeof place->where];
-    if (tree_objects(place, object, "probes", PROBES_MAX, &probes)) return -1;
-    size_t count = json_array_size(probes);
-    lock->probes = calloc(count + 1, sizeof *lock->probes);
-    if (!lock->probes) return err_set(place->err, LB_EXIT_MACHINE, "out of memory");
-    snprintf(where, sizeof where, "%s", place->where);
-    for (size_t i = 0; i < count; i++) {
-        snprintf(place->where, sizeof place->where, "%.60s.probes[%zu]", where, i);
-        if (read_probe(place, json_array_get(probes, i), &lock->probes[i])) return -1;
-        lock->probe_count++;
-    }
-    snprintf(place->where, sizeof place->where, "%s", where);
-    return 0;
+    return probe->value > 0 ? 0 : tree_bad(place, "value", "is not a load above 0");
 }
 
 /* Reads an answer: a load with an interval around it, whose upper end may be missing. */
@@ -219,8 +173,7 @@ static int read_answer(struct tree_place *place, const json_t *object, struct ca
     return lock->value > 0 ? 0 : tree_bad(place, "answer.value", "is not a load above 0");
 }
 
-static int read_lock(struct tree_place *place, json_t *object, struct capacity_lock *lock) {
-    if (tree_fields(place, object, lock_fields, lock)) return -1;
+static int check_lock(struct tree_place *place, json_t *object, struct capacity_lock *lock) {
     if (!lock->lock) return tree_bad(place, "lock", "is missing");
     int by = read_word(place, "by", lock->by_word, loads);
     if (by < 0) return -1;
@@ -228,74 +181,56 @@ static int read_lock(struct tree_place *place, json_t *object, struct capacity_l
     if (!(lock->quantile > 0 && lock->quantile < 1))
         return tree_bad(place, "slo.quantile", "is not between 0 and 1");
     if (!(lock->limit_ns > 0)) return tree_bad(place, "slo.limit_ns", "is not a time above 0");
-    if (read_answer(place, object, lock)) return -1;
-    return read_probes(place, object, lock);
+    return read_answer(place, object, lock);
 }
 
-static int read_capacity_root(struct tree_place *place, struct capacity *capacity) {
-    const json_t *locks;
-    if (tree_schema(place, capacity->root, CAPACITY_SCHEMA, KIND)) return -1;
-    if (tree_fields(place, capacity->root, root_fields, capacity)) return -1;
-    if (tree_branch(place, capacity->root, "environment", JSON_OBJECT, &capacity->environment))
-        return -1;
-    if (tree_objects(place, capacity->root, "locks", LOCKS_MAX, &locks)) return -1;
+static int check_capacity(struct tree_place *place, void *of) {
+    struct capacity *capacity = of;
+    json_t *locks = tree_at(capacity->root, "locks");
     if (!locks) return tree_bad(place, "", "has no .locks");
-    size_t count = json_array_size(locks);
-    capacity->locks = calloc(count + 1, sizeof *capacity->locks);
-    if (!capacity->locks) return err_set(place->err, LB_EXIT_MACHINE, "out of memory");
-    for (size_t i = 0; i < count; i++) {
-        snprintf(place->where, sizeof place->where, ".locks[%zu]", i);
-        /* counted before it is read, so that capacity_free finds what was read */
-        capacity->lock_count++;
-        if (read_lock(place, json_array_get(locks, i), &capacity->locks[i])) return -1;
+    for (int i = 0; i < capacity->lock_count; i++) {
+        struct capacity_lock *lock = &capacity->locks[i];
+        snprintf(place->where, sizeof place->where, ".locks[%d]", i);
+        if (check_lock(place, json_array_get(locks, (size_t)i), lock)) return -1;
+        for (int p = 0; p < lock->probe_count; p++) {
+            snprintf(place->where, sizeof place->where, ".locks[%d].probes[%d]", i, p);
+            if (check_probe(place, &lock->probes[p])) return -1;
+        }
     }
     return 0;
 }
 
-/* Takes over root, which may be NULL: then err is set. */
-static struct capacity *capacity_of_root(json_t *root, const char *path, struct lb_err *err) {
-    struct tree_place place = {.file = path, .err = err};
-    struct capacity *capacity = calloc(1, sizeof *capacity);
-    if (!capacity || !(capacity->path = strdup(path)) || !(capacity->dir = tree_folder(path))) {
-        json_decref(root);
-        err_set(err, LB_EXIT_MACHINE, "out of memory");
-        goto fail;
-    }
-    capacity->root = root;
-    if (!root || read_capacity_root(&place, capacity)) goto fail;
-    return capacity;
-fail:
-    capacity_free(capacity);
+const struct result_document capacity_document = {
+    .file = CAPACITY_FILE,
+    .schema = CAPACITY_SCHEMA,
+    .kind = "lockbench capacity",
+    .about = "The result of `lockbench capacity`; its probes are runs, in folders beside it.",
+    .fields = root_fields,
+    .bytes = sizeof(struct capacity),
+    .check = check_capacity,
+};
+
+json_t *capacity_json(const struct capacity *capacity, json_t *locks) {
+    json_t *json = result_document_json(&capacity_document, capacity);
+    if (json_object_set_new(json, "locks", locks) == 0) return json;
+    json_decref(json);
     return NULL;
 }
 
 struct capacity *capacity_parse(const char *text, size_t length, const char *path,
                                 struct lb_err *err) {
-    return capacity_of_root(tree_parse(text, length, path, KIND, err), path, err);
+    json_t *root = tree_parse(text, length, path, capacity_document.kind, err);
+    return tree_document(&capacity_document, root, path, err);
 }
 
 struct capacity *capacity_from_json(json_t *root, const char *path, struct lb_err *err) {
-    return capacity_of_root(json_incref(root), path, err);
+    return tree_document(&capacity_document, json_incref(root), path, err);
 }
 
 struct capacity *capacity_read(const char *path, struct lb_err *err) {
-    char *file;
-    json_t *root = tree_read(path, CAPACITY_FILE, KIND, &file, err);
-    struct capacity *capacity = root ? capacity_of_root(root, file, err) : NULL;
-    free(file);
-    return capacity;
-}
-
-bool capacity_is(const char *path) {
-    return tree_is(path, CAPACITY_FILE);
+    return tree_read(&capacity_document, path, err);
 }
 
 void capacity_free(struct capacity *capacity) {
-    if (!capacity) return;
-    for (int i = 0; i < capacity->lock_count; i++) free(capacity->locks[i].probes);
-    free(capacity->locks);
-    json_decref(capacity->root);
-    free(capacity->path);
-    free(capacity->dir);
-    free(capacity);
+    tree_free(&capacity_document, capacity);
 }

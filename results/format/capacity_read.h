@@ -69,18 +69,13 @@ struct capacity_lock {
 };
 
 struct capacity {
-    char *path; /* the path of the file, for messages */
-    char *dir;  /* its folder, which has those of the probes */
+    RESULT_HEAD
     const char *tool_name, *tool_version, *command, *started_at, *ended_at, *partial_reason;
     bool partial;
     const json_t *environment; /* NULL when absent */
     struct capacity_lock *locks;
     int lock_count;
-    json_t *root; /* owns every text and json_t above */
 };
-
-/* True if a folder has a capacity.json, or a file has this name. */
-bool capacity_is(const char *path);
 
 /* Reads a search: its folder or its capacity.json. NULL with err (LB_EXIT_USAGE), which names the
  * file, the place in it and the error. The caller frees the result with capacity_free. */

@@ -14,9 +14,6 @@
 #define FAULTS_LOGGED_MAX 100000 /* elements of a cell's log of faults */
 #define HOLDS_MAX 10000
 
-#define KIND "lockbench check"
-#define CHECK_FILE "check.json"
-
 static const char *const comparisons[] = {"as expected", "worse", "better"};
 
 const char *check_compared_name(enum check_compared compared) {
@@ -158,25 +155,19 @@ static const struct result_field check_fields[] = {
     ROW(check, FLAG, partial, "partial", .help = "the check was cut off"),
     ROW(check, COUNT, planned, "planned",
         .help = "the number of cells that were to be run: more than `cells` has if it is partial"),
-    NO_MEMBER(FREE, "environment", .help = "as in run.json"),
+    ROW(check, FREE, environment, "environment", .help = "as in run.json"),
     ROW(check, NUMBERS, seeds, "seeds", .help = "the seeds that were asked for"),
-    NO_MEMBER(ROWS, "faults", .items = fault_fields,
-              .help = "the columns; `exposed` is not a fault but the workload that is made to "
-                      "expose a control"),
-    NO_MEMBER(ROWS, "locks", .items = lock_fields, .help = "the rows"),
-    NO_MEMBER(ROWS, "skipped", .items = skip_fields,
-              .help = "the cells that were left out, and what would bring them in"),
-    NO_MEMBER(ROWS, "cells", .items = cell_fields,
-              .help = "one for each lock and fault that was run, all seeds together: the worst "
-                      "verdict with its evidence, sums of counts, all trials of recovery"),
+    LIST(check, faults, fault_count, "faults", .items = fault_fields, .most = FAULTS_MAX,
+         .help = "the columns; `exposed` is not a fault but the workload that is made to "
+                 "expose a control"),
+    LIST(check, locks, lock_count, "locks", .items = lock_fields, .most = LOCKS_MAX,
+         .help = "the rows"),
+    LIST(check, skips, skip_count, "skipped", .items = skip_fields, .most = SKIPS_MAX,
+         .help = "the cells that were left out, and what would bring them in"),
+    LIST(check, cells, cell_count, "cells", .items = cell_fields, .most = CELLS_MAX,
+         .help = "one for each lock and fault that was run, all seeds together: the worst "
+                 "verdict with its evidence, sums of counts, all trials of recovery"),
     {.path = NULL},
-};
-
-const struct result_document check_document = {
-    .file = "check.json",
-    .schema = CHECK_SCHEMA,
-    .about = "The result of `lockbench check`: the matrix, with a cell for each lock and fault.",
-    .fields = check_fields,
 };
 
 const struct result_field *check_cell_fields(void) {
@@ -209,26 +200,6 @@ static int read_names(struct tree_place *place, const struct check *check,
     return cell->fault < check->fault_count ? 0 : tree_bad_word(place, "fault", fault);
 }
 
-static int read_cells(struct tree_place *place, struct check *check) {
-    const json_t *cells;
-    place->where[0] = '\0';
-    if (tree_objects(place, check->root, "cells", CELLS_MAX, &cells)) return -1;
-    if (!cells) return tree_bad(place, "cells", "is missing");
-    size_t count = json_array_size(cells);
-    check->cells = calloc(count + 1, sizeof *check->cells);
-    if (!check->cells) return err_set(place->err, LB_EXIT_MACHINE, "out of memory");
-    for (size_t i = 0; i < count; i++) {
-        struct check_cell *cell = &check->cells[i];
-        json_t *object = json_array_get(cells, i);
-        snprintf(place->where, sizeof place->where, ".cells[%zu]", i);
-        if (tree_fields(place, object, cell_fields, cell)) return -1;
-        if (read_names(place, check, cell)) return -1;
-        if (read_verdict(place, cell)) return -1;
-        check->cell_count++;
-    }
-    return 0;
-}
-
 /* Each element of .locks or .faults must have a name, its first member. */
 static int check_names(struct tree_place *place, const char *path, const void *list,
                        size_t item_bytes, int count) {
@@ -241,67 +212,39 @@ static int check_names(struct tree_place *place, const char *path, const void *l
     return 0;
 }
 
-static int read_check_root(struct tree_place *place, struct check *check) {
-    const json_t *root = check->root;
-    if (tree_schema(place, root, CHECK_SCHEMA, KIND)) return -1;
-    if (tree_fields(place, check->root, check_fields, check)) return -1;
-    if (tree_branch(place, root, "environment", JSON_OBJECT, &check->environment)) return -1;
-    check->faults = tree_list(place, root, "faults", FAULTS_MAX, fault_fields,
-                              sizeof *check->faults, &check->fault_count);
-    if (!check->faults) return -1;
-    check->locks = tree_list(place, root, "locks", LOCKS_MAX, lock_fields, sizeof *check->locks,
-                             &check->lock_count);
-    if (!check->locks) return -1;
-    check->skips = tree_list(place, root, "skipped", SKIPS_MAX, skip_fields, sizeof *check->skips,
-                             &check->skip_count);
-    if (!check->skips) return -1;
+static int check_check(struct tree_place *place, void *of) {
+    struct check *check = of;
+    if (!tree_at(check->root, "cells")) return tree_bad(place, "cells", "is missing");
     if (check_names(place, "faults", check->faults, sizeof *check->faults, check->fault_count) ||
         check_names(place, "locks", check->locks, sizeof *check->locks, check->lock_count))
         return -1;
-    return read_cells(place, check);
+    for (int i = 0; i < check->cell_count; i++) {
+        struct check_cell *cell = &check->cells[i];
+        snprintf(place->where, sizeof place->where, ".cells[%d]", i);
+        if (read_names(place, check, cell) || read_verdict(place, cell)) return -1;
+    }
+    return 0;
 }
 
-/* Takes over root, which may be NULL: then err is set. */
-static struct check *check_of_root(json_t *root, const char *path, struct lb_err *err) {
-    struct tree_place place = {.file = path, .err = err};
-    struct check *check = calloc(1, sizeof *check);
-    if (!check || !(check->path = strdup(path)) || !(check->dir = tree_folder(path))) {
-        json_decref(root);
-        err_set(err, LB_EXIT_MACHINE, "out of memory");
-        goto fail;
-    }
-    check->root = root;
-    if (!root || read_check_root(&place, check)) goto fail;
-    return check;
-fail:
-    check_free(check);
-    return NULL;
-}
+const struct result_document check_document = {
+    .file = CHECK_FILE,
+    .schema = CHECK_SCHEMA,
+    .kind = "lockbench check",
+    .about = "The result of `lockbench check`: the matrix, with a cell for each lock and fault.",
+    .fields = check_fields,
+    .bytes = sizeof(struct check),
+    .check = check_check,
+};
 
 struct check *check_parse(const char *text, size_t length, const char *path, struct lb_err *err) {
-    return check_of_root(tree_parse(text, length, path, KIND, err), path, err);
+    json_t *root = tree_parse(text, length, path, check_document.kind, err);
+    return tree_document(&check_document, root, path, err);
 }
 
 struct check *check_read(const char *path, struct lb_err *err) {
-    char *file;
-    json_t *root = tree_read(path, CHECK_FILE, KIND, &file, err);
-    struct check *check = root ? check_of_root(root, file, err) : NULL;
-    free(file);
-    return check;
-}
-
-bool check_is(const char *path) {
-    return tree_is(path, CHECK_FILE);
+    return tree_read(&check_document, path, err);
 }
 
 void check_free(struct check *check) {
-    if (!check) return;
-    free(check->faults);
-    free(check->locks);
-    free(check->skips);
-    free(check->cells);
-    json_decref(check->root);
-    free(check->path);
-    free(check->dir);
-    free(check);
+    tree_free(&check_document, check);
 }

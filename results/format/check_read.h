@@ -15,6 +15,7 @@
 #include "results/format/run_read.h"
 
 #define CHECK_SCHEMA "lockbench.check/2"
+#define CHECK_FILE "check.json"
 #define CHECK_EXPOSED                                                                              \
     "exposed" /* the column of controls in the workloads that are made to expose them */
 
@@ -67,8 +68,7 @@ struct check_cell {
 };
 
 struct check {
-    char *path; /* the path of the file, for messages */
-    char *dir;  /* its folder */
+    RESULT_HEAD
     const char *tool_name, *tool_version, *command, *started_at, *ended_at, *partial_reason, *tour;
     bool partial;
     double planned;                    /* cells of the plan; NAN = not told */
@@ -82,12 +82,7 @@ struct check {
     /* in the order of the locks, and for each lock in the order of the faults */
     struct check_cell *cells;
     int cell_count;
-    json_t *root; /* owns every text and json_t above */
 };
-
-/* True if the path is a check's result: a folder with check.json in it, or a file with a check's
- * schema. For any other path false is no error. */
-bool check_is(const char *path);
 
 /* Reads a check: its folder or its check.json. NULL with err (LB_EXIT_USAGE), which names the file,
  * the place in it and the error. The caller frees the result with check_free. */

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "results/format/run_read.h"
+
 bool result_field_is_figure(const struct result_field *field) {
     switch (field->kind) {
     case RESULT_COUNT:
@@ -21,8 +23,7 @@ bool result_field_is_figure(const struct result_field *field) {
 
 bool result_field_has_member(const struct result_field *field) {
     return field->kind != RESULT_OBJECT && field->kind != RESULT_OPTIONAL &&
-           field->kind != RESULT_LATENCY && field->kind != RESULT_ROWS &&
-           field->kind != RESULT_FREE;
+           field->kind != RESULT_LATENCY && field->kind != RESULT_ROWS;
 }
 
 bool result_field_is_time(const struct result_field *field) {
@@ -60,6 +61,19 @@ const json_t *result_field_branch(const struct result_field *field, const void *
     const json_t *branch;
     memcpy(&branch, (const char *)of + field->offset, sizeof branch);
     return branch;
+}
+
+char *result_field_list(const struct result_field *field, const void *of, int *ret_count) {
+    char *list = NULL;
+    *ret_count = 0;
+    if (field->kind != RESULT_ROWS) return NULL;
+    memcpy(&list, (const char *)of + field->offset, sizeof list);
+    memcpy(ret_count, (const char *)of + field->count_offset, sizeof *ret_count);
+    return list;
+}
+
+const struct result_field *result_field_items(const struct result_field *field) {
+    return field->kind == RESULT_ROWS && !field->items ? run_stage_fields() : field->items;
 }
 
 static void result_field_clear(const struct result_field *field, void *of) {

@@ -33,12 +33,10 @@ enum result_kind {
     RESULT_TEXTS,
     RESULT_NUMBERS,
     RESULT_OBJECTS,
-    RESULT_ANY, /* an object or array that is copied as it is */
-    /* Only for the reference; there is no member. */
-    /* an array of objects with their own struct: `items` is its table, NULL = that of a stage
-     * (run_stage_fields) */
+    RESULT_ANY,  /* an object or array that is copied as it is */
+    RESULT_FREE, /* an object that is described elsewhere */
+    /* An array of objects with their own struct: the member points to the structs, and the result owns them. */
     RESULT_ROWS,
-    RESULT_FREE /* an object that is described elsewhere */
 };
 
 /* The groups of columns that may show a figure of a stage. */
@@ -70,9 +68,11 @@ struct result_field {
     /* a reader refuses another word, because it would be taken for a finding that nothing is wrong, or the stage would
      * be left out in silence */
     bool closed;
-    /* the table of an element of RESULT_OBJECTS, or of a RESULT_ANY */
+    /* the table of an element of RESULT_OBJECTS, or of a RESULT_ANY; of RESULT_ROWS, where NULL is that of a stage */
     const struct result_field *items;
-    size_t most; /* the number of elements of RESULT_OBJECTS; 0 = any */
+    size_t most; /* the number of elements of RESULT_OBJECTS and RESULT_ROWS; 0 = any */
+    /* of RESULT_ROWS: the offset of the member that counts them, an int; the bytes of a struct */
+    size_t count_offset, item_bytes;
 
     /* In the reports. */
     const char *title; /* "acquire p50" */
@@ -94,9 +94,15 @@ struct result_field {
     bool sums;
 };
 
-/* Rows of a table: of a struct's member, and of an object that the struct has no member for. */
+/* Rows of a table: of a struct's member, of its list of structs, and of an object that the struct has no member for. */
 #define ROW(type, kind_, member, path_, ...)                                                       \
     { .path = path_, .kind = RESULT_##kind_, .offset = offsetof(struct type, member), __VA_ARGS__ }
+#define LIST(type, list, number, path_, ...)                                                       \
+    {                                                                                              \
+        .path = path_, .kind = RESULT_ROWS, .offset = offsetof(struct type, list),                 \
+        .count_offset = offsetof(struct type, number),                                             \
+        .item_bytes = sizeof *((struct type *)0)->list, __VA_ARGS__                                \
+    }
 #define NO_MEMBER(kind_, path_, ...)                                                               \
     { .path = path_, .kind = RESULT_##kind_, __VA_ARGS__ }
 
@@ -110,12 +116,15 @@ bool result_field_is_time(const struct result_field *field);
 /* True for a part of a whole, 0 to 1. */
 bool result_field_is_share(const struct result_field *field);
 
-/* The member of a struct for a field. The field must have that kind of member. */
+/* The member of a struct for a field. The field must have that kind of member. Of a list: its structs, and their number. */
 double result_field_figure(const struct result_field *field, const void *of);
 void result_field_set_figure(const struct result_field *field, void *of, double figure);
 const char *result_field_text(const struct result_field *field, const void *of);
 bool result_field_flag(const struct result_field *field, const void *of);
 const json_t *result_field_branch(const struct result_field *field, const void *of);
+char *result_field_list(const struct result_field *field, const void *of, int *ret_count);
+/* The table of the elements of a list, or of an object's members; NULL = none. */
+const struct result_field *result_field_items(const struct result_field *field);
 
 /* True if the path of the field goes through the object. */
 bool result_field_is_inside(const struct result_field *field, const struct result_field *object);
@@ -125,12 +134,27 @@ bool result_field_is_null_object(const struct result_field *object, const void *
 /* Sets each member that the table names to absent: NAN, NULL or false. */
 void result_field_clear_all(const struct result_field *fields, void *of);
 
+struct tree_place;
+
 /* A kind of result file: the table of its root, from which RESULT_ROWS lead to the other tables. */
 struct result_document {
     const char *file;   /* "run.json" */
     const char *schema; /* "lockbench.run/2" */
+    const char *kind;   /* the command that writes it: "lockbench run" */
     const char *about;  /* one or two sentences */
     const struct result_field *fields;
+    size_t bytes; /* of the struct; it begins with RESULT_HEAD */
+    /* what no table says of a struct that was read: 0, or -1 with the error */
+    int (*check)(struct tree_place *place, void *result);
+};
+
+/* What the struct of a result begins with. */
+#define RESULT_HEAD                                                                                \
+    char *path;   /* of the file, for messages */                                                  \
+    char *dir;    /* its folder */                                                                 \
+    json_t *root; /* owns every text and json_t of the struct */
+struct result_head {
+    RESULT_HEAD
 };
 
 extern const struct result_document run_document, check_document, capacity_document;

@@ -121,9 +121,7 @@ void run_fill_response(struct run_stage *stage, const struct hist *granted) {
     stage->response_p999 = response_supported_quantile(granted, asked, 0.999);
 }
 
-static int read_stage(struct tree_place *place, json_t *object, struct run_stage *stage) {
-    if (!json_is_object(object)) return tree_bad(place, "", "is not an object");
-    if (tree_fields(place, object, run_stage_fields(), stage)) return -1;
+static int check_stage(struct tree_place *place, struct run_stage *stage) {
     if (!stage->lock || !*stage->lock) return tree_bad(place, "lock", "is missing");
     if (!(stage->clients >= 1 && stage->clients <= CLIENTS_MAX))
         return tree_bad(place, "clients", "is missing or absurd");
@@ -160,24 +158,15 @@ static int check_ids(const struct tree_place *place, const struct run *run) {
     return failed;
 }
 
-static int read_stages(struct tree_place *place, struct run *run) {
-    const json_t *stages = json_object_get(run->root, "stages");
-    if (!json_is_array(stages) || json_array_size(stages) == 0) {
+static int check_run(struct tree_place *place, void *of) {
+    struct run *run = of;
+    if (run->stage_count < 1)
         return err_set(place->err, LB_EXIT_USAGE, "%s: has no stages, so nothing was measured%s%s",
                        place->file, run->partial_reason ? ": " : "",
                        run->partial_reason ? run->partial_reason : "");
-    }
-    size_t count = json_array_size(stages);
-    if (count > STAGES_MAX) {
-        return err_set(place->err, LB_EXIT_USAGE, "%s: has %zu stages; at most %d can be read",
-                       place->file, count, STAGES_MAX);
-    }
-    run->stages = calloc(count, sizeof *run->stages);
-    if (!run->stages) return err_set(place->err, LB_EXIT_MACHINE, "out of memory");
-    run->stage_count = (int)count;
-    for (size_t i = 0; i < count; i++) {
-        snprintf(place->where, sizeof place->where, ".stages[%zu]", i);
-        if (read_stage(place, json_array_get(stages, i), &run->stages[i])) return -1;
+    for (int i = 0; i < run->stage_count; i++) {
+        snprintf(place->where, sizeof place->where, ".stages[%d]", i);
+        if (check_stage(place, &run->stages[i])) return -1;
     }
     return check_ids(place, run);
 }
@@ -192,7 +181,8 @@ static const struct result_field server_fields[] = {
     ROW(run_server, TEXT, url, "url", .help = "the URL, without the password"),
     ROW(run_server, FLAG, wired, "wired",
         .help = "their clients, or their nodes, are connected through a proxy"),
-    NO_MEMBER(FREE, "facts", .help = "the servers' facts about themselves: {version, ...}"),
+    ROW(run_server, FREE, facts, "facts",
+        .help = "the servers' facts about themselves: {version, ...}"),
     {.path = NULL},
 };
 
@@ -275,11 +265,10 @@ static const struct result_field run_fields[] = {
         .help =
             "the repeats are rounds over all servers, which stayed up, so that the stages of one "
             "repeat can be compared with each other"),
-    NO_MEMBER(FREE, "plan", .help = "every workload key with its value, defaults filled in"),
+    ROW(run, FREE, plan, "plan", .help = "every workload key with its value, defaults filled in"),
     ROW(run, TEXT, workload, "plan.workload.name", .help = "name of the workload"),
     ROW(run, TEXT, summary, "plan.workload.summary", .help = "what it measures"),
-    NO_MEMBER(
-        FREE, "environment",
+    ROW(run, FREE, environment, "environment",
         .help = "hostname_hash, kernel, cpu_model, cpus, cpus_usable, memory_bytes, "
                 "clock_source, libc, compiler, build; and what spoils "
                 "measurements: governor, turbo, cpus_allowed, cpu_quota, "
@@ -288,103 +277,48 @@ static const struct result_field run_fields[] = {
             "cpus_usable: the part of cpus that affinity (cpus_allowed) and the quota "
             "of control groups (cpu_quota, in processors) leave. sched_autogroup: Linux schedules by sessions (\"1\"). "
             "load_before: the load of the minute before. advice: a sentence for each that may spoil the figures."),
-    NO_MEMBER(ROWS, "hosts", .items = host_fields,
-              .help = "the load hosts, which had the clients, in the order of .stages[].hosts; "
-                      "empty = the machine of .environment had them"),
-    NO_MEMBER(ROWS, "servers", .items = server_fields, .help = "the servers that were measured"),
-    NO_MEMBER(ROWS, "skipped", .items = skip_fields, .help = "the locks that were left out"),
-    NO_MEMBER(ROWS, "slo", .items = slo_fields,
-              .help =
-                  "the promises (--slo, or [slo] of the workload), each for each lock and load; "
-                  "empty = none, or the run was cut off before they were judged"),
+    ROW(run, OBJECTS, hosts, "hosts", .items = host_fields, .most = RUN_HOSTS_MAX,
+        .help = "the load hosts, which had the clients, in the order of .stages[].hosts; "
+                "empty = the machine of .environment had them"),
+    LIST(run, servers, server_count, "servers", .items = server_fields,
+         .help = "the servers that were measured"),
+    LIST(run, skips, skip_count, "skipped", .items = skip_fields,
+         .help = "the locks that were left out"),
+    LIST(run, slos, slo_count, "slo", .items = slo_fields,
+         .help = "the promises (--slo, or [slo] of the workload), each for each lock and load; "
+                 "empty = none, or the run was cut off before they were judged"),
     ROW(run, TEXTS, warnings, "warnings", .help = "sentences to be read beside the figures"),
-    NO_MEMBER(ROWS, "stages", /* their table is stage.def's */
-              .help = "one for each lock x topology x clients x readers x repeat, in the order in "
-                      "which they ran"),
+    LIST(run, stages, stage_count, "stages", .most = STAGES_MAX, /* their table is stage.def's */
+         .help = "one for each lock x topology x clients x readers x repeat, in the order in "
+                 "which they ran"),
     {.path = NULL},
 };
 
 const struct result_document run_document = {
     .file = "run.json",
     .schema = RUN_SCHEMA,
+    .kind = "lockbench run",
     .about = "The result of `lockbench run`: everything that reports need.",
     .fields = run_fields,
+    .bytes = sizeof(struct run),
+    .check = check_run,
 };
 
-static int read_servers(struct tree_place *place, struct run *run) {
-    run->servers = tree_list(place, run->root, "servers", 0, server_fields, sizeof *run->servers,
-                             &run->server_count);
-    if (!run->servers) return -1;
-    for (int i = 0; i < run->server_count; i++) {
-        const json_t *item = json_array_get(json_object_get(run->root, "servers"), (size_t)i);
-        snprintf(place->where, sizeof place->where, ".servers[%d]", i);
-        if (tree_branch(place, item, "facts", JSON_OBJECT, &run->servers[i].facts)) return -1;
-    }
-    return 0;
-}
-
-static int read_run_root(struct tree_place *place, struct run *run) {
-    if (tree_schema(place, run->root, RUN_SCHEMA, "lockbench run")) return -1;
-    if (tree_fields(place, run->root, run_fields, run)) return -1;
-    if (tree_branch(place, run->root, "plan", JSON_OBJECT, &run->plan)) return -1;
-    if (tree_branch(place, run->root, "environment", JSON_OBJECT, &run->environment)) return -1;
-    if (tree_objects(place, run->root, "hosts", RUN_HOSTS_MAX, &run->hosts)) return -1;
-    if (read_servers(place, run)) return -1;
-    run->skips = tree_list(place, run->root, "skipped", 0, skip_fields, sizeof *run->skips,
-                           &run->skip_count);
-    if (!run->skips) return -1;
-    run->slos =
-        tree_list(place, run->root, "slo", 0, slo_fields, sizeof *run->slos, &run->slo_count);
-    return run->slos ? read_stages(place, run) : -1;
-}
-
-/* Takes over root, which may be NULL: then err is set. */
-static struct run *run_of_root(json_t *root, const char *path, struct lb_err *err) {
-    struct tree_place place = {.file = path, .err = err};
-    struct run *run = calloc(1, sizeof *run);
-    if (!run || !(run->path = strdup(path)) || !(run->dir = tree_folder(path))) {
-        json_decref(root);
-        err_set(err, LB_EXIT_MACHINE, "out of memory");
-        goto fail;
-    }
-    run->root = root;
-    if (!root || read_run_root(&place, run)) goto fail;
-    return run;
-fail:
-    run_free(run);
-    return NULL;
-}
-
 struct run *run_parse(const char *text, size_t length, const char *path, struct lb_err *err) {
-    return run_of_root(tree_parse(text, length, path, "lockbench run", err), path, err);
+    json_t *root = tree_parse(text, length, path, run_document.kind, err);
+    return tree_document(&run_document, root, path, err);
 }
 
 struct run *run_from_json(json_t *root, const char *path, struct lb_err *err) {
-    if (!json_is_object(root)) {
-        err_set(err, LB_EXIT_USAGE, "%s: is not a result of lockbench run", path);
-        return NULL;
-    }
-    return run_of_root(json_incref(root), path, err);
+    return tree_document(&run_document, json_incref(root), path, err);
 }
 
 struct run *run_read(const char *path, struct lb_err *err) {
-    char *file;
-    json_t *root = tree_read(path, "run.json", "lockbench run", &file, err);
-    struct run *run = root ? run_of_root(root, file, err) : NULL;
-    free(file);
-    return run;
+    return tree_read(&run_document, path, err);
 }
 
 void run_free(struct run *run) {
-    if (!run) return;
-    free(run->stages);
-    free(run->servers);
-    free(run->skips);
-    free(run->slos);
-    json_decref(run->root);
-    free(run->path);
-    free(run->dir);
-    free(run);
+    tree_free(&run_document, run);
 }
 
 /* --- several runs --- */

@@ -86,8 +86,7 @@ struct run_slo {
 #define RUN_HOSTS_MAX 256 /* load hosts of a run */
 
 struct run {
-    char *path; /* the path of the file, for messages */
-    char *dir;  /* its folder */
+    RESULT_HEAD
     const char *tool_name, *tool_version, *command, *started_at, *ended_at, *partial_reason,
         *verdict;
     const char *workload, *summary;
@@ -102,7 +101,6 @@ struct run {
     int skip_count;
     struct run_slo *slos;
     int slo_count;
-    json_t *root; /* owns every text and json_t above */
 };
 
 /* Reads a run: its folder or its run.json. NULL with err (LB_EXIT_USAGE), which names the file, the

@@ -119,7 +119,9 @@ int tree_objects(struct tree_place *place, const json_t *object, const char *pat
                  const json_t **ret_array) {
     if (tree_branch(place, object, path, JSON_ARRAY, ret_array)) return -1;
     if (most > 0 && json_array_size(*ret_array) > most)
-        return tree_bad(place, path, "has too many elements");
+        return err_set(place->err, LB_EXIT_USAGE,
+                       "%s: %s.%s has %zu elements; at most %zu can be read", place->file,
+                       place->where, path, json_array_size(*ret_array), most);
     for (size_t i = 0; i < json_array_size(*ret_array); i++) {
         if (json_is_object(json_array_get(*ret_array, i))) continue;
         char element[64];
@@ -170,8 +172,30 @@ static int read_known_text(struct tree_place *place, json_t *object,
     return 0;
 }
 
+/* Reads the structs of a list, which tree_free frees, also after an error. */
+static int read_list(struct tree_place *place, const json_t *object,
+                     const struct result_field *field, char *into) {
+    const json_t *array;
+    char where[sizeof place->where];
+    if (tree_objects(place, object, field->path, field->most, &array)) return -1;
+    int count = (int)json_array_size(array);
+    char *list = calloc((size_t)count + 1, field->item_bytes);
+    if (!list) return err_set(place->err, LB_EXIT_MACHINE, "out of memory");
+    memcpy(into + field->offset, &list, sizeof list);
+    memcpy(into + field->count_offset, &count, sizeof count);
+    snprintf(where, sizeof where, "%s", place->where);
+    for (int i = 0; i < count; i++, list += field->item_bytes) {
+        snprintf(place->where, sizeof place->where, "%.40s.%.40s[%d]", where, field->path, i);
+        if (tree_fields(place, json_array_get(array, (size_t)i), result_field_items(field), list))
+            return -1;
+    }
+    snprintf(place->where, sizeof place->where, "%s", where);
+    return 0;
+}
+
 static int tree_field(struct tree_place *place, json_t *object, const struct result_field *field,
-                      void *at) {
+                      void *into) {
+    void *at = (char *)into + field->offset;
     switch (field->kind) {
     case RESULT_TEXT:
         return read_known_text(place, object, field, at);
@@ -204,9 +228,10 @@ static int tree_field(struct tree_place *place, json_t *object, const struct res
         return read_numbers(place, object, field->path, at);
     case RESULT_OBJECTS:
         return tree_objects(place, object, field->path, field->most, at);
-    case RESULT_ROWS:
     case RESULT_FREE:
-        return 0; /* by the reader that knows their struct */
+        return tree_branch(place, object, field->path, JSON_OBJECT, at);
+    case RESULT_ROWS:
+        return read_list(place, object, field, into);
     case RESULT_ANY:
         *(const json_t **)at = tree_at(object, field->path);
         return 0;
@@ -217,28 +242,9 @@ static int tree_field(struct tree_place *place, json_t *object, const struct res
 int tree_fields(struct tree_place *place, json_t *object, const struct result_field *field,
                 void *into) {
     for (; field->path; field++) {
-        if (tree_field(place, object, field, (char *)into + field->offset)) return -1;
+        if (tree_field(place, object, field, into)) return -1;
     }
     return 0;
-}
-
-void *tree_list(struct tree_place *place, const json_t *root, const char *path, size_t most,
-                const struct result_field *fields, size_t item_bytes, int *ret_count) {
-    const json_t *array;
-    place->where[0] = '\0';
-    if (tree_objects(place, root, path, most, &array)) return NULL;
-    size_t count = json_array_size(array);
-    char *list = calloc(count + 1, item_bytes);
-    if (!list) err_set(place->err, LB_EXIT_MACHINE, "out of memory");
-    for (size_t i = 0; list && i < count; i++) {
-        snprintf(place->where, sizeof place->where, ".%.40s[%zu]", path, i);
-        if (tree_fields(place, json_array_get(array, i), fields, list + i * item_bytes) == 0)
-            continue;
-        free(list);
-        return NULL;
-    }
-    if (list) *ret_count = (int)count;
-    return list;
 }
 
 json_t *tree_parse(const char *text, size_t length, const char *file, const char *kind,
@@ -261,8 +267,9 @@ json_t *tree_parse(const char *text, size_t length, const char *file, const char
     return NULL;
 }
 
-int tree_schema(struct tree_place *place, const json_t *root, const char *schema,
-                const char *kind) {
+static int check_schema(struct tree_place *place, const json_t *root,
+                        const struct result_document *document) {
+    const char *schema = document->schema, *kind = document->kind;
     const char *said = json_string_value(json_object_get(root, "schema"));
     size_t name_length = (size_t)(strchr(schema, '/') - schema) + 1;
     if (!said || strncmp(said, schema, name_length) != 0) {
@@ -338,19 +345,6 @@ static char *tree_path(const char *path, const char *name, struct lb_err *err) {
     return NULL;
 }
 
-json_t *tree_read(const char *path, const char *name, const char *kind, char **ret_file,
-                  struct lb_err *err) {
-    char hint[100], *file = tree_path(path, name, err);
-    json_t *root = NULL;
-    size_t length;
-    snprintf(hint, sizeof hint, "the folder of a %s, or its %s", kind, name);
-    char *text = file ? tree_file(file, "a result", hint, &length, err) : NULL;
-    if (text) root = tree_parse(text, length, file, kind, err);
-    free(text);
-    *ret_file = file;
-    return root;
-}
-
 bool tree_is(const char *path, const char *name) {
     struct stat status;
     struct lb_err ignored = {0};
@@ -362,8 +356,68 @@ bool tree_is(const char *path, const char *name) {
     return is;
 }
 
-char *tree_folder(const char *path) {
+/* --- documents --- */
+
+static char *folder_of(const char *path) {
     const char *slash = strrchr(path, '/');
     if (!slash) return strdup(".");
     return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+void *tree_document(const struct result_document *document, json_t *root, const char *path,
+                    struct lb_err *err) {
+    struct tree_place place = {.file = path, .err = err};
+    if (!root) return NULL;
+    struct result_head head = {.path = strdup(path), .dir = folder_of(path), .root = root};
+    void *result = calloc(1, document->bytes);
+    if (!result || !head.path || !head.dir) {
+        err_set(err, LB_EXIT_MACHINE, "out of memory");
+        free(head.path);
+        free(head.dir);
+        free(result);
+        json_decref(root);
+        return NULL;
+    }
+    memcpy(result, &head, sizeof head);
+    if (check_schema(&place, root, document) == 0 &&
+        tree_fields(&place, root, document->fields, result) == 0 &&
+        document->check(&place, result) == 0)
+        return result;
+    tree_free(document, result);
+    return NULL;
+}
+
+void *tree_read(const struct result_document *document, const char *path, struct lb_err *err) {
+    char hint[100], *file = tree_path(path, document->file, err);
+    void *result = NULL;
+    size_t length;
+    snprintf(hint, sizeof hint, "the folder of a %s, or its %s", document->kind, document->file);
+    char *text = file ? tree_file(file, "a result", hint, &length, err) : NULL;
+    if (text)
+        result =
+            tree_document(document, tree_parse(text, length, file, document->kind, err), file, err);
+    free(text);
+    free(file);
+    return result;
+}
+
+static void free_lists(const struct result_field *fields, const void *of) {
+    for (; fields->path; fields++) {
+        int count;
+        char *list = result_field_list(fields, of, &count);
+        for (int i = 0; i < count; i++)
+            free_lists(result_field_items(fields), list + (size_t)i * fields->item_bytes);
+        free(list);
+    }
+}
+
+void tree_free(const struct result_document *document, void *result) {
+    struct result_head head;
+    if (!result) return;
+    memcpy(&head, result, sizeof head);
+    free_lists(document->fields, result);
+    json_decref(head.root);
+    free(head.path);
+    free(head.dir);
+    free(result);
 }

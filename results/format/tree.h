@@ -41,11 +41,6 @@ int tree_branch(struct tree_place *place, const json_t *object, const char *path
 /* An array of objects only, at most `most` of them. */
 int tree_objects(struct tree_place *place, const json_t *object, const char *path, size_t most,
                  const json_t **ret_array);
-/* Reads an array of objects of the root, at most `most` of them (0 = any number), each into a struct
- * of item_bytes by the table. Returns the structs, which the caller frees, also if there are none.
- * NULL with the error. */
-void *tree_list(struct tree_place *place, const json_t *root, const char *path, size_t most,
-                const struct result_field *fields, size_t item_bytes, int *ret_count);
 
 /* Reads a regular file of at most a gigabyte; the caller frees the text. NULL with err, which says
  * what the file should be ("a run") and what to name instead. */
@@ -55,23 +50,21 @@ char *tree_file(const char *path, const char *kind, const char *hint, size_t *re
 /* True if both paths lead to the same file that is there. */
 bool tree_same_file(const char *a, const char *b);
 
-/* Reads the JSON object in a file, or in the file NAME of a folder. kind: the command that writes such files. *ret_file:
- * the file's path, malloced, also with an error. NULL with err. */
-json_t *tree_read(const char *path, const char *name, const char *kind, char **ret_file,
-                  struct lb_err *err);
 /* True if a folder has a file with this name, or a file is called so. */
 bool tree_is(const char *path, const char *name);
-
-/* The folder that a file is in; malloced, NULL when out of memory. */
-char *tree_folder(const char *path);
 
 /* The JSON object in a text. NULL with err, which says where the text is not sound, or what it
  * should be ("a result of ..."). */
 json_t *tree_parse(const char *text, size_t length, const char *file, const char *kind,
                    struct lb_err *err);
 
-/* Checks that "schema" is `schema` ("lockbench.run/2"). kind: the command that writes such files
- * ("lockbench run"). 0, or -1 with the error. */
-int tree_schema(struct tree_place *place, const json_t *root, const char *schema, const char *kind);
+/* The struct of a document: malloced, and freed by tree_free. Takes over root, which may be NULL: then err is set. path
+ * is for messages and for the struct. NULL with err. */
+void *tree_document(const struct result_document *document, json_t *root, const char *path,
+                    struct lb_err *err);
+/* The same of a file, or of the document's file in a folder. */
+void *tree_read(const struct result_document *document, const char *path, struct lb_err *err);
+/* NULL is allowed. Everything that was borrowed from the result becomes invalid. */
+void tree_free(const struct result_document *document, void *result);
 
 #endif

@@ -35,6 +35,20 @@ static json_t *figure_json(enum result_kind kind, double figure) {
                                                : json_real(figure);
 }
 
+static json_t *list_json(const struct result_field *field, const void *of) {
+    int count;
+    const char *list = result_field_list(field, of, &count);
+    json_t *array = json_array();
+    for (int i = 0; i < count; i++) {
+        const char *item = list + (size_t)i * field->item_bytes;
+        if (json_array_append_new(array, result_fields_json(result_field_items(field), item)) == 0)
+            continue;
+        json_decref(array);
+        return NULL;
+    }
+    return array;
+}
+
 static json_t *field_json(const struct result_field *field, const void *of) {
     if (result_field_is_figure(field))
         return figure_json(field->kind, result_field_figure(field, of));
@@ -52,8 +66,7 @@ static json_t *field_json(const struct result_field *field, const void *of) {
     case RESULT_LATENCY:
         return json_object();
     case RESULT_ROWS:
-    case RESULT_FREE:
-        return json_null();
+        return list_json(field, of);
     default:
         return branch_json(result_field_branch(field, of));
     }

@@ -12,6 +12,7 @@
 #include "bench/cli/terminal.h"
 #include "bench/slo/slo.h"
 #include "report/capacity/carry.h"
+#include "results/format/tree.h"
 
 #define COUNT_MAX 1000000000
 
@@ -85,7 +86,7 @@ static int add_path(struct files *files, const char *path, struct lb_err *err) {
     glob_t found;
     struct stat status;
     bool is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-    if (!is_folder || capacity_is(path)) return add_file(files, path, err);
+    if (!is_folder || tree_is(path, CAPACITY_FILE)) return add_file(files, path, err);
     snprintf(pattern, sizeof pattern, "%s/*/" CAPACITY_FILE, path);
     int failed = glob(pattern, 0, NULL, &found);
     if (failed)

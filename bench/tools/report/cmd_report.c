@@ -12,6 +12,7 @@
 #include "report/capacity/capacity_doc.h"
 #include "report/check/check_doc.h"
 #include "report/page/html_parts.h"
+#include "results/format/tree.h"
 
 struct typed {
     const char *of; /* NULL = the newest result */
@@ -109,12 +110,12 @@ static int spare_results(const struct saved *saved, const char *out, struct lb_e
 
 /* Reads a check, a search for capacity, or else a run. */
 static int load_report(const char *of, struct saved *saved, struct lb_err *err) {
-    if (check_is(of)) {
+    if (tree_is(of, CHECK_FILE)) {
         saved->check = check_read(of, err);
         if (!saved->check) return -1;
         saved->path = saved->check->path;
         saved->dir = saved->check->dir;
-    } else if (capacity_is(of)) {
+    } else if (tree_is(of, CAPACITY_FILE)) {
         saved->capacity = capacity_read(of, err);
         if (!saved->capacity) return -1;
         saved->path = saved->capacity->path;

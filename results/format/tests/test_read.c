@@ -9,6 +9,7 @@
 #include "results/format/check_read.h"
 #include "results/format/hdr.h"
 #include "results/format/run_read.h"
+#include "results/format/tree.h"
 #include "results/format/write.h"
 
 #define SEARCH "report/tests/golden/decide"
@@ -106,7 +107,7 @@ TEST(test_too_many_stages_are_refused_at_once) {
     for (size_t i = 1; i < count; i++) at = memcpy(at, ",0", 2), at += 2;
     memcpy(at, TAIL, sizeof TAIL);
     assert_null(run_parse(text, strlen(text), "run.json", &err));
-    assert_non_null(strstr(err.text, "has 1000000 stages; at most"));
+    assert_non_null(strstr(err.text, ".stages has 1000000 elements; at most"));
     assert_int_equal(err.code, LB_EXIT_USAGE);
     free(text);
 }
@@ -157,12 +158,12 @@ TEST(test_damaged_files) {
 }
 
 TEST(test_a_check_is_told_from_a_run) {
-    assert_true(check_is("report/tests/golden/check/faults"));
-    assert_true(check_is("report/tests/golden/check/faults/"));
-    assert_true(check_is("report/tests/golden/check/faults/check.json"));
-    assert_false(check_is("report/tests/golden/mixed"));
-    assert_false(check_is("/nonexistent"));
-    assert_false(check_is("/dev/zero"));
+    assert_true(tree_is("report/tests/golden/check/faults", CHECK_FILE));
+    assert_true(tree_is("report/tests/golden/check/faults/", CHECK_FILE));
+    assert_true(tree_is("report/tests/golden/check/faults/check.json", CHECK_FILE));
+    assert_false(tree_is("report/tests/golden/mixed", CHECK_FILE));
+    assert_false(tree_is("/nonexistent", CHECK_FILE));
+    assert_false(tree_is("/dev/zero", CHECK_FILE));
 }
 
 /* The numbers of the stored search, of which no table shows all. */
@@ -203,8 +204,8 @@ TEST(test_a_search_that_is_cut_off_is_refused) {
 
 TEST(test_a_search_is_told_from_other_files) {
     struct lb_err err = {0};
-    assert_true(capacity_is(SEARCH) && capacity_is(SEARCH "/" CAPACITY_FILE));
-    assert_false(capacity_is("report/tests/golden/mixed") || capacity_is("/dev/null"));
+    assert_true(tree_is(SEARCH, CAPACITY_FILE) && tree_is(SEARCH "/" CAPACITY_FILE, CAPACITY_FILE));
+    assert_false(tree_is("report/tests/golden/mixed", CAPACITY_FILE) || tree_is("/dev/null", CAPACITY_FILE));
     assert_null(capacity_read("report/tests/golden/mixed", &err));
     assert_int_equal(err.code, LB_EXIT_USAGE);
     assert_non_null(strstr(err.text, "report/tests/golden/mixed"));
