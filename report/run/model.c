@@ -258,7 +258,7 @@ static void judge(struct report_lock *lock, const struct run_stage *stage) {
     if (report_competes(stage)) note_exposure(lock, stage);
     if (stage->residue > 0 && (!lock->residue || stage->residue > lock->residue->residue))
         lock->residue = stage;
-    if (!lock->overlap && stage->has_overlap) lock->overlap = stage;
+    if (!lock->overlap && stage->overlap) lock->overlap = stage;
     if (!lock->ending && stage->ended > 0) lock->ending = stage;
     if (report_incomplete(stage)) lock->partial = true;
 }

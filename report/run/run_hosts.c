@@ -6,6 +6,7 @@
 #include "bench/base/clock.h"
 #include "report/run/run_doc.h"
 #include "report/run/words.h"
+#include "results/format/tree.h"
 
 /* One host, over all stages. */
 struct host_row {
@@ -13,26 +14,21 @@ struct host_row {
     double clients, offset_ns, error_ns, grants, hiccup_ns;
 };
 
-static double number_at(const json_t *host, const char *key) {
-    const json_t *value = json_object_get(host, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static void add_host_stage(struct host_row *row, const json_t *host, bool first) {
     const char *lost = json_string_value(json_object_get(host, "lost"));
     if (first) {
         *row = (struct host_row){.name = json_string_value(json_object_get(host, "name")),
                                  .clients = NAN,
-                                 .offset_ns = number_at(host, "clock_offset_ns"),
+                                 .offset_ns = tree_number(host, "clock_offset_ns"),
                                  .error_ns = NAN,
                                  .grants = NAN,
                                  .hiccup_ns = NAN};
     }
-    row->clients = fmax(row->clients, number_at(host, "clients"));
-    row->error_ns = fmax(row->error_ns, number_at(host, "clock_error_ns"));
-    double grants = number_at(host, "grants");
+    row->clients = fmax(row->clients, tree_number(host, "clients"));
+    row->error_ns = fmax(row->error_ns, tree_number(host, "clock_error_ns"));
+    double grants = tree_number(host, "grants");
     if (!isnan(grants)) row->grants = isnan(row->grants) ? grants : row->grants + grants;
-    row->hiccup_ns = fmax(row->hiccup_ns, number_at(host, "hiccup_p99_ns"));
+    row->hiccup_ns = fmax(row->hiccup_ns, tree_number(host, "hiccup_p99_ns"));
     if (lost) row->lost = lost;
 }
 
@@ -57,7 +53,7 @@ static double unseen_ns(const struct run_stage *stage) {
     size_t i;
     const json_t *host;
     json_array_foreach(stage->hosts, i, host) most_ns =
-        fmax(most_ns, number_at(host, "clock_error_ns"));
+        fmax(most_ns, tree_number(host, "clock_error_ns"));
     return LB_UNSEEN_ERRORS * most_ns;
 }
 

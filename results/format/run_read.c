@@ -73,33 +73,6 @@ void run_latency_of(struct run_latency *latency, const struct hist *hist) {
     latency_trim(latency);
 }
 
-static int read_holder(struct tree_place *place, const json_t *overlap, const char *name,
-                       struct run_holder *holder) {
-    static const char *const parts[] = {"client", "acquired_ns", "lease_end_ns", "token"};
-    double *const into[] = {&holder->client, &holder->acquired_ns, &holder->lease_end_ns,
-                            &holder->token};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        /* A token has 64 bits and is only shown, so it may be greater than a figure may be. */
-        const json_t *value = json_object_get(json_object_get(overlap, name), parts[i]);
-        if (value && !json_is_null(value) && !json_is_number(value)) {
-            return tree_bad(place, "exclusion.first", "has something else than numbers");
-        }
-        *into[i] = json_is_number(value) ? json_number_value(value) : NAN;
-    }
-    return 0;
-}
-
-static int read_overlap(struct tree_place *place, struct run_stage *stage) {
-    const json_t *overlap = stage->overlap;
-    if (!overlap) return 0;
-    if (!json_is_object(overlap)) return tree_bad(place, "exclusion.first", "is not an object");
-    const json_t *key = json_object_get(overlap, "key");
-    stage->overlap_key = json_is_number(key) ? json_number_value(key) : NAN;
-    stage->has_overlap = true;
-    if (read_holder(place, overlap, "holder", &stage->holder)) return -1;
-    return read_holder(place, overlap, "intruder", &stage->intruder);
-}
-
 /* ---- what is not granted ---- */
 
 static double share_not_granted(const struct run_stage *stage) {
@@ -129,7 +102,7 @@ static int check_stage(struct tree_place *place, struct run_stage *stage) {
         if (check_hdr(place, (enum metric)m, stage)) return -1;
         latency_trim(&stage->latency[m]);
     }
-    return read_overlap(place, stage);
+    return 0;
 }
 
 static int by_id(const void *a, const void *b) {

@@ -29,12 +29,6 @@ struct run_latency {
     const char *hdr;
 };
 
-/* The two clients of the first overlap, as the checks saw it: the holder, and the one that entered
- * too. Times are of a clock with an unknown zero, in ns. */
-struct run_holder {
-    double client, acquired_ns, lease_end_ns, token;
-};
-
 /* The type of a member, by the kind of its row. */
 #define FIELD_MEMBER_TEXT const char *
 #define FIELD_MEMBER_TEXT_OR_COUNT const char *
@@ -60,9 +54,6 @@ struct run_stage {
 #include "results/format/stage.def"
 #undef STAGE_MEMBERS
     struct run_latency latency[METRICS];
-    bool has_overlap; /* the stage was read from a file: the three below are filled */
-    double overlap_key;
-    struct run_holder holder, intruder;
     json_t *kept; /* for a stage that was not read: owns the texts and json_t above; may be NULL */
 };
 

@@ -29,6 +29,8 @@ int tree_bad_word(struct tree_place *place, const char *path, const char *word);
 json_t *tree_at(const json_t *object, const char *path);
 /* The text of a member of a checked object; "" if it is absent or no text. */
 const char *tree_word(const json_t *object, const char *name);
+/* The number of a member, or NAN. */
+double tree_number(const json_t *object, const char *name);
 
 /* The functions below return 0, or -1 with the error, where they say nothing else. */
 
