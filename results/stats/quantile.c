@@ -4,8 +4,7 @@
 #include <float.h>
 #include <math.h>
 
-#define EXACT_MAX 1e8    /* n q (1-q): so many that the normal distribution is exact to a rank */
-#define NEGLIGIBLE 1e-20 /* relative to the most likely count */
+#define EXACT_MAX 1e8 /* n q (1-q): so many that the normal distribution is exact to a rank */
 /* Fewer groups of neighbours than these show the variance between groups too roughly. */
 #define GROUPS_MIN 8
 
@@ -92,53 +91,28 @@ bool quantile_supported(double n, double q) {
     return n * (1 - q) > QUANTILE_ABOVE * (1 - 1e-9); /* 1 - 0.9 is a little less than 0.1 */
 }
 
-/* Terms of the binomial distribution relative to the likeliest one, walked from there to either
- * side until they do not count any more: no factorials, so no digits are lost for great n. */
-struct side {
-    double end; /* the last count that matters */
-    double term, sum;
-};
-
-static double ratio_down(double n, double q, double k) { /* P(k - 1) / P(k) */
-    return k * (1 - q) / ((n - k + 1) * q);
+/* P(B <= k), or with `above` P(B > k), of a binomial distribution. */
+static double binomial(double n, double q, double k, bool above) {
+    if (k < 0 || k >= n) return (k >= n) != above;
+    return above ? beta_part(k + 1, n - k, q, 1 - q) : beta_part(n - k, k + 1, 1 - q, q);
 }
 
-static struct side walk(double n, double q, double mode, int step) {
-    struct side side = {mode, 1, 0};
-    while (side.end + step >= 0 && side.end + step <= n) {
-        double next = step < 0 ? side.term * ratio_down(n, q, side.end)
-                               : side.term / ratio_down(n, q, side.end + 1);
-        if (next < NEGLIGIBLE) break;
-        side.term = next;
-        side.end += step;
-        side.sum += next;
+/* The greatest l with P(B < l) <= tail; or with `above` the smallest u with P(B > u) <= tail. */
+static double reach(double n, double q, double tail, bool above) {
+    double in = above ? n : 0, out = above ? -1 : n + 1; /* in: it holds; out: it does not */
+    while (fabs(out - in) > 1) {
+        double k = floor((in + out) / 2);
+        *(binomial(n, q, above ? k : k - 1, above) <= tail ? &in : &out) = k;
     }
-    return side;
-}
-
-/* Walks from the side's end towards the middle, and returns the last count beyond which the
- * probabilities add up to at most `tail`: from below the greatest l with P(B < l) <= tail, from
- * above the smallest u with P(B > u) <= tail. */
-static double reach(double n, double q, struct side side, int step, double tail) {
-    double k = side.end, term = side.term, sum = term;
-    while (sum <= tail && k >= 0 && k <= n) {
-        term = step > 0 ? term / ratio_down(n, q, k + 1) : term * ratio_down(n, q, k);
-        k += step;
-        sum += term;
-    }
-    return k;
+    return in;
 }
 
 static int ranks(double n, double q, double level, double *ret_low, double *ret_high) {
     if (!(n >= 1) || !(q > 0 && q < 1) || !(level > 0 && level < 1)) return -1;
     double tail = (1 - level) / 2, low, high;
     if (n * q * (1 - q) <= EXACT_MAX) {
-        double mode = floor((n + 1) * q);
-        if (mode > n) mode = n;
-        struct side down = walk(n, q, mode, -1), up = walk(n, q, mode, 1);
-        tail *= 1 + down.sum + up.sum;
-        low = reach(n, q, down, 1, tail);
-        high = reach(n, q, up, -1, tail) + 1;
+        low = reach(n, q, tail, false);
+        high = reach(n, q, tail, true) + 1;
     } else {
         double z = student_quantile(level, INFINITY), spread = sqrt(n * q * (1 - q));
         low = floor(n * q - z * spread);
