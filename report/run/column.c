@@ -82,23 +82,10 @@ const struct number_unit *column_unit(const struct result_field *column,
     return unit ? unit : number_time_unit(NULL, 0);
 }
 
-static bool is_special(const struct result_field *column, const struct report_group *group) {
-    for (int r = 0; r < group->row_count && column->replaces; r++) {
-        if (column_value(column, &group->rows[r]) > 0) return true;
-    }
-    return false;
-}
-
-bool column_shown(const struct result_field *column, const struct report_group *group,
-                  bool narrow) {
-    if (column->replaces) return is_special(column, group);
-    if (column->instead_of) return column_used(column, group);
-    for (const struct result_field *other = run_stage_fields(); narrow && other->path; other++) {
-        bool is_for = other->groups & IN_COMPARISON && other->replaces &&
-                      strcmp(other->replaces, column->path) == 0;
-        if (is_for && is_special(other, group)) return false;
-    }
-    return true;
+bool column_shown(const struct result_field *column, const struct report_group *group) {
+    bool any = !column->rare;
+    for (int r = 0; r < group->row_count; r++) any |= column_value(column, &group->rows[r]) > 0;
+    return any && (!column->instead_of || column_used(column, group));
 }
 
 bool column_used(const struct result_field *column, const struct report_group *group) {

@@ -30,8 +30,8 @@ enum doc_figure column_figure(const struct result_field *column);
 const struct number_unit *column_unit(const struct result_field *column,
                                       const struct report_group *group);
 
-/* True if the comparison of a group has the column; narrow: there is no room for all columns. */
-bool column_shown(const struct result_field *column, const struct report_group *group, bool narrow);
+/* True if the comparison of a group has the column. */
+bool column_shown(const struct result_field *column, const struct report_group *group);
 
 /* True if any row has a value: empty columns need not be shown. */
 bool column_used(const struct result_field *column, const struct report_group *group);

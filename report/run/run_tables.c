@@ -57,8 +57,8 @@ static unsigned formats_of(const struct result_field *column, const struct repor
                            unsigned of) {
     if (of == IN_COMPARISON ? column_gives_way(column, group) : !column_used(column, group))
         return 0;
-    bool wide = column_used(column, group) && column_shown(column, group, false);
-    return (wide ? BESIDE : 0) | (column_shown(column, group, true) ? DOC_TERMINAL : 0);
+    if (!column_shown(column, group)) return 0;
+    return column_used(column, group) ? BESIDE | DOC_TERMINAL : DOC_TERMINAL;
 }
 
 /* The key columns come first: a phone shows no others without scrolling. */

@@ -81,9 +81,7 @@ struct result_field {
     unsigned groups;   /* IN_...; 0 = no column */
     /* the place in the comparison, from the left; the other groups keep the table's order */
     int place;
-    /* the path of a column that gives way to this one if there is no room for both; this column is
-     * shown only if some row has more than 0 of it */
-    const char *replaces;
+    bool rare; /* the comparison has it only if some row has more than 0 of it */
     /* the path of the figure that this one replaces, in the comparison and in `compare`, wherever
      * this one was measured */
     const char *instead_of;
