@@ -72,9 +72,9 @@ bool compare_is_sample(const struct run_stage *stage, const struct result_field 
 /* A stage and the texts by which it is paired. */
 struct ref {
     const struct run_stage *stage;
-    char *load;        /* owned; the next two are in its memory */
-    const char *task;  /* its load, without the place where it ran */
-    const char *where; /* that place: its topology, durability, encryption and round trip */
+    char *task; /* its load, without the place where it ran; owned */
+    const char *
+        where; /* that place: its topology, durability, encryption and round trip; in the same memory */
     bool new;
     int run;   /* index of its run on its side */
     int place; /* its number in the order of reading */
@@ -113,31 +113,18 @@ char *compare_rtt_text(const struct run_stage *stage, char *text) {
     return text;
 }
 
-/* The load without the round trip that the wire adds: the same for all distances. */
-static char *near_load_text(const struct run_stage *stage) {
+/* The load without the round trip that the wire adds, the same for all distances; and behind it the place. */
+static char *task_text(const struct run_stage *stage, const char **ret_where) {
     struct run_stage near = *stage;
     near.rtt_ns = NAN;
-    return report_load_text(&near);
-}
-
-/* Makes the texts load, task and place in one block. */
-static char *task_text(const struct run_stage *stage, const char **ret_task,
-                       const char **ret_where) {
-    char rtt[NUMBER_TEXT_MAX], *text = NULL;
-    char *load = report_load_text(stage), *task = near_load_text(stage);
-    int len = !load || !task ? -1
-                             : asprintf(&text, "%s%c%s%c%s, %s, %s, %s", load, 0, task, 0,
-                                        stage->topology ? stage->topology : "",
-                                        stage->durability ? stage->durability : "",
-                                        stage->encryption ? stage->encryption : "",
-                                        compare_rtt_text(stage, rtt));
-    if (len >= 0) {
-        *ret_task = text + strlen(load) + 1;
-        *ret_where = *ret_task + strlen(task) + 1;
-    }
-    free(load);
+    char rtt[NUMBER_TEXT_MAX], *text = NULL, *task = report_load_text(&near);
+    if (task && asprintf(&text, "%s%c%s, %s, %s, %s", task, 0, doc_or(stage->topology, ""),
+                         doc_or(stage->durability, ""), doc_or(stage->encryption, ""),
+                         compare_rtt_text(stage, rtt)) < 0)
+        text = NULL;
+    if (text) *ret_where = text + strlen(text) + 1;
     free(task);
-    return len >= 0 ? text : NULL;
+    return text;
 }
 
 static int add_ref(struct refs *refs, const struct ref *ref) {
@@ -151,8 +138,8 @@ static int add_ref(struct refs *refs, const struct ref *ref) {
     struct ref *added = &refs->item[refs->count];
     *added = *ref;
     added->place = refs->count;
-    added->load = task_text(ref->stage, &added->task, &added->where);
-    if (!added->load) return -1;
+    added->task = task_text(ref->stage, &added->where);
+    if (!added->task) return -1;
     refs->count++;
     return 0;
 }
@@ -171,7 +158,7 @@ static int add_refs(struct refs *refs, struct run *const *runs, int run_count, b
 }
 
 static void free_refs(struct refs *refs) {
-    for (int i = 0; i < refs->count; i++) free(refs->item[i].load);
+    for (int i = 0; i < refs->count; i++) free(refs->item[i].task);
     free(refs->item);
 }
 
@@ -248,12 +235,14 @@ static int fill_side(const struct pick *pick, int metric, struct compare_side *s
 
 /* Adds a lock under a load that only one side has. */
 static int add_alone(struct compare *compare, const struct ref *ref, struct lb_err *err) {
-    if (compare_add_text(&compare->alone, "only in the %s runs: %s, %.0f client%s, %s",
-                         ref->new ? "new" : "base", ref->stage->lock, ref->stage->clients,
-                         ref->stage->clients == 1 ? "" : "s", ref->load) != 0)
-        return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    char *load = report_load_text(ref->stage);
+    int failed =
+        !load || compare_add_text(&compare->alone, "only in the %s runs: %s, %.0f client%s, %s",
+                                  ref->new ? "new" : "base", ref->stage->lock, ref->stage->clients,
+                                  ref->stage->clients == 1 ? "" : "s", load) != 0;
+    free(load);
     compare->missing += !ref->new;
-    return 0;
+    return failed ? err_set(err, LB_EXIT_MACHINE, "out of memory") : 0;
 }
 
 /* "one server; redis; in memory, ...": the promises behind the figures. Malloced. */
@@ -277,7 +266,7 @@ static int add_pair(struct compare *compare, const struct pick *base, const stru
     compare->rows = more;
     struct compare_row *row = &more[compare->row_count++];
     *row = (struct compare_row){.lock = first->stage->lock,
-                                .load = strdup(first->load),
+                                .load = report_load_text(first->stage),
                                 .clients = first->stage->clients,
                                 .place = first->place,
                                 .guarantee = guarantee_text(first->stage),
@@ -356,24 +345,27 @@ static int by_row_place(const void *a, const void *b) {
 /* Sets err to the reason why no ref of the base and none of the new runs are a pair, by the example of a
  * lock that both have. Returns -1. */
 static int say_none(const struct refs *refs, struct lb_err *err) {
-    const struct ref *base = NULL, *new = NULL;
+    const struct run_stage *base = NULL, *new = NULL;
     for (int i = 0; i < refs->count; i++) {
         const struct ref *ref = &refs->item[i];
-        bool other = base && strcmp(base->stage->lock, ref->stage->lock) != 0;
-        if (base && new &&strcmp(base->stage->lock, new->stage->lock) == 0) break;
-        if (!ref->new && (!base || other)) base = ref;
-        if (ref->new) new = ref;
+        bool other = base && strcmp(base->lock, ref->stage->lock) != 0;
+        if (base && new &&strcmp(base->lock, new->lock) == 0) break;
+        if (!ref->new && (!base || other)) base = ref->stage;
+        if (ref->new) new = ref->stage;
     }
-    if (base && new &&strcmp(base->stage->lock, new->stage->lock) == 0)
+    if (!base || !new || strcmp(base->lock, new->lock) != 0)
         return err_set(
             err, LB_EXIT_USAGE,
+            "compare: no stage in common: no lock stands on both sides (base: %s; new runs: %s)",
+            base ? base->lock : "none", new ? new->lock : "none");
+    char *was = report_load_text(base), *is = report_load_text(new);
+    err_set(err, LB_EXIT_USAGE,
             "compare: no stage in common: only stages with the same load are compared, and %s has "
             "%.0f clients, %s in the base, and %.0f clients, %s in the new runs",
-            new->stage->lock, base->stage->clients, base->load, new->stage->clients, new->load);
-    return err_set(
-        err, LB_EXIT_USAGE,
-        "compare: no stage in common: no lock stands on both sides (base: %s; new runs: %s)",
-        base ? base->stage->lock : "none", new ? new->stage->lock : "none");
+            new->lock, base->clients, doc_or(was, "?"), new->clients, doc_or(is, "?"));
+    free(was);
+    free(is);
+    return -1;
 }
 
 static int add_compare_rows(struct compare *compare, struct lb_err *err) {
