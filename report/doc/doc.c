@@ -1,4 +1,4 @@
-/* doc: builds a document; see doc.h. The writers are in files of their own. */
+/* doc: builds a document, and has its texts for the writers, which are in files of their own. See doc.h. */
 #define _GNU_SOURCE
 #include "report/doc/doc.h"
 
@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/base/output.h"
 #include "report/doc/doc_parts.h"
+#include "report/doc/escape.h"
 
 const char *tone_name(enum tone tone) {
     static const char *const names[] = {"plain", "good", "warn", "bad", "plain"};
@@ -295,4 +297,109 @@ static void free_doc_node(struct doc_node *node) {
 void doc_free(struct doc *doc) {
     free_doc_node(doc->root);
     *doc = (struct doc){0};
+}
+
+/* ---- bare texts ---- */
+
+/* Writes a span as a bare text. */
+static void write_bare_span(FILE *out, const struct doc_node *span, enum doc_format format) {
+    const char *text = span->text ? span->text : "";
+    switch (span->style) {
+    case DOC_MARK:
+        if (format == DOC_TERMINAL) {
+            fputs(span->mark, out);
+        } else {
+            fprintf(out, " (%s)", text);
+        }
+        return;
+    case DOC_DETAIL:
+        return;
+    default:
+        fputs(text, out);
+    }
+}
+
+char *doc_flat_text(const struct doc_node *node, enum doc_format format) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return NULL;
+    fputs(node->text ? node->text : "", out);
+    for (const struct doc_node *span = node->first; span; span = span->next)
+        if (span->kind == NODE_SPAN) write_bare_span(out, span, format);
+    if (fclose(out) == 0) return text;
+    free(text);
+    return NULL;
+}
+
+char *doc_cell_text(const struct doc_column *column, const struct doc_node *cell,
+                    enum doc_format format) {
+    char number[NUMBER_TEXT_MAX];
+    if (!cell->is_figure) return doc_flat_text(cell, format);
+    switch (column->figure) {
+    case DOC_COUNT:
+        number_count_text(cell->value, number);
+        break;
+    case DOC_TIME:
+        number_time_text(cell->value, number);
+        break;
+    case DOC_TEXT:
+    case DOC_NUMBER:
+        number_text(cell->value, column->unit ? column->unit : &number_plain, number);
+    }
+    return strdup(number);
+}
+
+static int add_sentences(const struct doc_node *node, json_t *array) {
+    for (; node; node = node->next) {
+        if (node->kind != NODE_SENTENCE) {
+            if (add_sentences(node->first, array) != 0) return -1;
+            continue;
+        }
+        char *text = doc_flat_text(node, DOC_MARKDOWN);
+        int rc = text ? json_array_append_new(array, escape_json(text)) : -1;
+        free(text);
+        if (rc != 0) return -1;
+    }
+    return 0;
+}
+
+json_t *doc_sentences(const struct doc *doc) {
+    json_t *array = doc->failed ? NULL : json_array();
+    if (array && doc->root && add_sentences(doc->root->first, array) != 0) {
+        json_decref(array);
+        array = NULL;
+    }
+    return array;
+}
+
+/* ---- the writers ---- */
+
+int doc_write(const struct doc *doc, enum doc_format format, bool color, FILE *out,
+              struct lb_err *err) {
+    int rc = 0;
+    if (doc->failed) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    if (!doc->root) return 0;
+    switch (format) {
+    case DOC_TERMINAL:
+        rc = doc_write_terminal(doc->root, color, out);
+        break;
+    case DOC_MARKDOWN:
+        rc = doc_write_md(doc->root, out);
+        break;
+    case DOC_HTML:
+        rc = doc_write_html(doc->root, out);
+        break;
+    case DOC_NONE:
+        break;
+    }
+    if (rc != 0) return err_set(err, LB_EXIT_MACHINE, "out of memory");
+    return output_check(out, "the report", err);
+}
+
+int doc_write_and_free(struct doc *doc, enum doc_format format, bool color, FILE *out,
+                       struct lb_err *err) {
+    int rc = doc_write(doc, format, color, out, err);
+    doc_free(doc);
+    return rc;
 }

@@ -80,6 +80,7 @@ char *doc_flat_text(const struct doc_node *node, enum doc_format format);
 
 /* The writers. 0, or -1 when out of memory. */
 int doc_write_terminal(const struct doc_node *root, bool color, FILE *out);
+int doc_write_md(const struct doc_node *root, FILE *out);
 int doc_write_html(const struct doc_node *root, FILE *out);
 
 struct screen;

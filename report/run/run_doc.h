@@ -65,10 +65,6 @@ double run_hosts_lock_unseen_ns(const struct report *report, const struct report
 void run_hosts_say_lost(const struct run *run, struct doc *doc);
 /* Adds the name of a row's lock as a cell, with the marks of the row. */
 void run_lock_cell(struct doc *doc, const struct report_row *row);
-/* A table for each load. */
-void run_comparison(const struct report *report, struct doc *doc);
-/* The recovery of each lock. Nothing if no stage has a fault. */
-void run_recovery(const struct report *report, struct doc *doc);
 
 /* The run, the locks that were left out, the warnings, the command that repeats the run. */
 void run_notes(const struct report *report, struct doc *doc);

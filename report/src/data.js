@@ -1,4 +1,4 @@
-// data: the page's embedded JSON (written by report/page/html_data.c), with the values that every view needs computed
+// data: the page's embedded JSON (written by report/page/html.c), with the values that every view needs computed
 // once.
 import { makeHistogram } from './histogram.js';
 
