@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "bench/base/verdict.h"
-#include "report/run/ranking.h"
 #include "results/format/bound.h"
 
 static bool equal(const char *a, const char *b) {
@@ -334,7 +333,7 @@ struct report *report_make(struct run *run, struct lb_err *err) {
     int failed = make_locks(report) || report_make_groups(report);
     if (!failed) {
         mark_candidates(report);
-        failed = ranking_make(report);
+        failed = report_rank(report);
     }
     for (int i = 0; i < report->lock_count; i++) report->partial |= report->locks[i].partial;
     if (!failed) return report;

@@ -226,6 +226,8 @@ char *report_rtt_text(double rtt_ns, char *text);
 
 /* Fills report->groups from the run and its locks; a part of report_make. 0, or -1 when out of memory. */
 int report_make_groups(struct report *report);
+/* ranking.c: ranks the rows of all loads by class, and finds the load that decides; the same. */
+int report_rank(struct report *report);
 /* The lock of a stage; NULL if it was not added yet. */
 struct report_lock *report_lock_of(const struct report *report, const struct run_stage *stage);
 /* Adds a stage's counts of checks and outcomes; one that is NAN becomes the stage's. */

@@ -242,7 +242,7 @@ static const struct report_group *find_load(const struct report *report, bool co
     return found;
 }
 
-int ranking_make(struct report *report) {
+int report_rank(struct report *report) {
     for (int g = 0; g < report->group_count; g++)
         if (rank_group(&report->groups[g]) != 0) return -1;
     report->alone = find_load(report, false);

@@ -18,10 +18,6 @@
 #define RANKING_ROUNDS 6   /* fewer give no interval */
 #define RANKING_NOTE_MAX 400
 
-/* Ranks the rows of all loads by class, and finds the load that decides; a part of report_make. 0, or -1 when out of
- * memory. */
-int ranking_make(struct report *report);
-
 /* The name of the figure that ranks in the load: "cost of a grant", or of a column ("acquire p50"). */
 const char *ranking_figure(const struct report_group *group);
 /* The grants a second over those that one key gives without a lock at this hold; NAN where the cost does not rank, or nobody

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "results/format/run_read.h"
-
 bool result_field_is_figure(const struct result_field *field) {
     switch (field->kind) {
     case RESULT_COUNT:

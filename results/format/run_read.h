@@ -116,9 +116,6 @@ void run_fill_response(struct run_stage *stage, const struct hist *granted);
 /* Fills in all but hdr from a histogram with values; percentiles that so few values do not support stay NAN. */
 void run_latency_of(struct run_latency *latency, const struct hist *hist);
 
-/* The rows of stage.def, in its order. They end with a path of NULL; any thread may read them. */
-const struct result_field *run_stage_fields(void);
-
 /* The members of an element of .slo. */
 const struct result_field *run_slo_fields(void);
 

@@ -96,8 +96,8 @@ static int read_flag(struct tree_place *place, const json_t *object, const char 
     return 0;
 }
 
-int tree_branch(struct tree_place *place, const json_t *object, const char *path, json_type type,
-                const json_t **ret_branch) {
+static int read_branch(struct tree_place *place, const json_t *object, const char *path,
+                       json_type type, const json_t **ret_branch) {
     const json_t *value = tree_at(object, path);
     *ret_branch = NULL;
     if (value && json_typeof(value) != type) {
@@ -111,7 +111,7 @@ int tree_branch(struct tree_place *place, const json_t *object, const char *path
  * check. */
 static int read_numbers(struct tree_place *place, const json_t *object, const char *path,
                         const json_t **ret_array) {
-    if (tree_branch(place, object, path, JSON_ARRAY, ret_array)) return -1;
+    if (read_branch(place, object, path, JSON_ARRAY, ret_array)) return -1;
     for (size_t i = 0; i < json_array_size(*ret_array); i++) {
         const json_t *item = json_array_get(*ret_array, i);
         if (!json_is_number(item) || json_number_value(item) < 0)
@@ -120,9 +120,9 @@ static int read_numbers(struct tree_place *place, const json_t *object, const ch
     return 0;
 }
 
-int tree_objects(struct tree_place *place, const json_t *object, const char *path, size_t most,
-                 const json_t **ret_array) {
-    if (tree_branch(place, object, path, JSON_ARRAY, ret_array)) return -1;
+static int read_objects(struct tree_place *place, const json_t *object, const char *path,
+                        size_t most, const json_t **ret_array) {
+    if (read_branch(place, object, path, JSON_ARRAY, ret_array)) return -1;
     if (most > 0 && json_array_size(*ret_array) > most)
         return err_set(place->err, LB_EXIT_USAGE,
                        "%s: %s.%s has %zu elements; at most %zu can be read", place->file,
@@ -177,12 +177,15 @@ static int read_known_text(struct tree_place *place, json_t *object,
     return 0;
 }
 
+static int read_fields(struct tree_place *place, json_t *object, const struct result_field *field,
+                       void *into);
+
 /* Reads the structs of a list, which tree_free frees, also after an error. */
 static int read_list(struct tree_place *place, const json_t *object,
                      const struct result_field *field, char *into) {
     const json_t *array;
     char where[sizeof place->where];
-    if (tree_objects(place, object, field->path, field->most, &array)) return -1;
+    if (read_objects(place, object, field->path, field->most, &array)) return -1;
     int count = (int)json_array_size(array);
     char *list = calloc((size_t)count + 1, field->item_bytes);
     if (!list) return err_set(place->err, LB_EXIT_MACHINE, "out of memory");
@@ -191,7 +194,7 @@ static int read_list(struct tree_place *place, const json_t *object,
     snprintf(where, sizeof where, "%s", place->where);
     for (int i = 0; i < count; i++, list += field->item_bytes) {
         snprintf(place->where, sizeof place->where, "%.40s.%.40s[%d]", where, field->path, i);
-        if (tree_fields(place, json_array_get(array, (size_t)i), result_field_items(field), list))
+        if (read_fields(place, json_array_get(array, (size_t)i), result_field_items(field), list))
             return -1;
     }
     snprintf(place->where, sizeof place->where, "%s", where);
@@ -225,16 +228,16 @@ static int tree_field(struct tree_place *place, json_t *object, const struct res
     case RESULT_OPTIONAL:
     case RESULT_LATENCY: {
         const json_t *ignored;
-        return tree_branch(place, object, field->path, JSON_OBJECT, &ignored);
+        return read_branch(place, object, field->path, JSON_OBJECT, &ignored);
     }
     case RESULT_TEXTS:
-        return tree_branch(place, object, field->path, JSON_ARRAY, at);
+        return read_branch(place, object, field->path, JSON_ARRAY, at);
     case RESULT_NUMBERS:
         return read_numbers(place, object, field->path, at);
     case RESULT_OBJECTS:
-        return tree_objects(place, object, field->path, field->most, at);
+        return read_objects(place, object, field->path, field->most, at);
     case RESULT_FREE:
-        return tree_branch(place, object, field->path, JSON_OBJECT, at);
+        return read_branch(place, object, field->path, JSON_OBJECT, at);
     case RESULT_ROWS:
         return read_list(place, object, field, into);
     case RESULT_ANY:
@@ -244,8 +247,8 @@ static int tree_field(struct tree_place *place, json_t *object, const struct res
     return 0;
 }
 
-int tree_fields(struct tree_place *place, json_t *object, const struct result_field *field,
-                void *into) {
+static int read_fields(struct tree_place *place, json_t *object, const struct result_field *field,
+                       void *into) {
     for (; field->path; field++) {
         if (tree_field(place, object, field, into)) return -1;
     }
@@ -385,7 +388,7 @@ void *tree_document(const struct result_document *document, json_t *root, const 
     }
     memcpy(result, &head, sizeof head);
     if (check_schema(&place, root, document) == 0 &&
-        tree_fields(&place, root, document->fields, result) == 0 &&
+        read_fields(&place, root, document->fields, result) == 0 &&
         document->check(&place, result) == 0)
         return result;
     tree_free(document, result);

@@ -32,18 +32,6 @@ const char *tree_word(const json_t *object, const char *name);
 /* The number of a member, or NAN. */
 double tree_number(const json_t *object, const char *name);
 
-/* The functions below return 0, or -1 with the error, where they say nothing else. */
-
-/* Reads every field of a table into the struct at `into`. */
-int tree_fields(struct tree_place *place, json_t *object, const struct result_field *field,
-                void *into);
-/* An array or object. The caller checks its elements. */
-int tree_branch(struct tree_place *place, const json_t *object, const char *path, json_type type,
-                const json_t **ret_branch);
-/* An array of objects only, at most `most` of them. */
-int tree_objects(struct tree_place *place, const json_t *object, const char *path, size_t most,
-                 const json_t **ret_array);
-
 /* Reads a regular file of at most a gigabyte; the caller frees the text. NULL with err, which says
  * what the file should be ("a run") and what to name instead. */
 char *tree_file(const char *path, const char *kind, const char *hint, size_t *ret_length,
