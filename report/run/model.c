@@ -354,15 +354,12 @@ struct report *report_from_json(json_t *json, const char *path, struct lb_err *e
 
 void report_free(struct report *report) {
     if (!report) return;
-    for (int g = 0; g < report->group_count; g++) {
-        for (int r = 0; r < report->groups[g].row_count; r++)
-            free(report->groups[g].rows[r].stages);
-        free(report->groups[g].again);
-        free(report->groups[g].classes);
-        free(report->groups[g].ranked);
-        free(report->groups[g].load);
-        free(report->groups[g].rows);
-    }
+    for (char **load = report->loads; load && *load; load++) free(*load);
+    free(report->loads);
+    free(report->stages);
+    free(report->rows);
+    free(report->classes);
+    free(report->by_rank);
     free(report->groups);
     for (int i = 0; i < report->lock_count; i++) free(report->locks[i].label);
     free(report->locks);

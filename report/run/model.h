@@ -72,9 +72,9 @@ struct report_row {
     /* medians and sums; the texts are those of the typical repeat */
     struct run_stage figures;
     const struct run_stage *typical; /* the repeat of median throughput, whose curves are shown */
-    const struct run_stage **stages; /* the repeats that give figures; the list is owned */
-    /* the number of these stages, and of those that are partial or failed */
-    int repeats, incomplete;
+    const struct run_stage **stages; /* the repeats that give figures, then those aside */
+    /* the number of the repeats, of those that are partial or failed, and of the stages aside */
+    int repeats, incomplete, aside;
     bool limited;    /* more than half of them were generator-limited */
     bool idle_fault; /* in one of them a fault never acted */
     /* the share of the clients' waiting that no percentile of acquire has, in the worst of them; NAN: not known */
@@ -98,7 +98,7 @@ struct report_row {
 struct report_class {
     char name[400];                /* "in memory, one server" */
     const struct run_stage *first; /* the first row's, for what all of them share */
-    struct report_row **rows;      /* the best first; in the group's list */
+    struct report_row **rows;      /* the best first */
     int count;
     bool contest;                      /* the first two are ranked, so that somebody was compared */
     const struct report_row *cheapest; /* the first, unless p99 or fairness decides */
@@ -106,25 +106,20 @@ struct report_class {
 
 /* One load. All its rows may be compared with each other. */
 struct report_group {
-    /* "one key, closed loop, hold 0, think 0, ...": the load without the number of clients; owned */
-    char *load;
-    double rtt_ns;  /* the round trip that the wire adds; NAN = there is no wire */
-    int load_index; /* equal for groups that differ only in the number of clients */
+    /* "one key, closed loop, hold 0, think 0, ...": the load without the number of clients; the same pointer for groups
+     * that differ only in it */
+    const char *load;
+    double rtt_ns; /* the round trip that the wire adds; NAN = there is no wire */
     double clients;
     struct report_row *rows;
     int row_count;
     int rounds; /* the most repeats of a row */
     bool
         paired; /* its stages of one repeat ran in one round, so their figures can be compared one by one */
-    const struct run_stage *
-        *again; /* the stages of a lock that ran twice in each round; the list is owned */
-    int again_count;
-
     bool competes;                /* clients meet */
     bool by_cost;                 /* the cost of a grant ranks, and not the median wait */
-    struct report_class *classes; /* in the order of durabilities; owned */
+    struct report_class *classes; /* in the order of durabilities */
     int class_count;
-    struct report_row **ranked; /* the rows of all classes; the list is owned */
     /* The greatest difference that the run shows between a lock and the same lock once more, as a share: smaller ones
      * can't be told from it. INFINITY: it was not level with itself. NAN: no lock ran twice in a round, or there are
      * fewer than six rounds. */
@@ -137,6 +132,12 @@ struct report {
     int lock_count;
     struct report_group *groups;
     int group_count;
+    /* what groups, rows and classes point into: the loads in words, ended by NULL; stages; rows; classes; rows by rank */
+    char **loads;
+    const struct run_stage **stages;
+    struct report_row *rows;
+    struct report_class *classes;
+    struct report_row **by_rank;
     bool partial; /* the run or one of its stages is */
     /* the load that decides: the one with the most clients that meet, or with the fewest if none meet; NULL: nothing ran */
     const struct report_group *decides;

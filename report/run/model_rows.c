@@ -86,33 +86,6 @@ char *report_load_text(const struct run_stage *stage) {
     return fclose(out) == 0 ? text : NULL;
 }
 
-static struct report_row *add_report_row(struct report_group *group,
-                                         const struct report_lock *lock) {
-    struct report_row *more = realloc(group->rows, (size_t)(group->row_count + 1) * sizeof *more);
-    if (!more) return NULL;
-    group->rows = more;
-    struct report_row *row = &group->rows[group->row_count++];
-    *row = (struct report_row){.lock = lock, .state = LOCK_BASELINE};
-    return row;
-}
-
-static struct report_group *add_group(struct report *report, const struct ref *ref) {
-    char *load = report_load_text(ref->stage);
-    struct report_group *more =
-        realloc(report->groups, (size_t)(report->group_count + 1) * sizeof *report->groups);
-    if (more) report->groups = more;
-    if (!load || !more) {
-        free(load);
-        return NULL;
-    }
-    struct report_group *group = &report->groups[report->group_count++];
-    *group = (struct report_group){.load = load,
-                                   .rtt_ns = ref->stage->rtt_ns,
-                                   .load_index = ref->load,
-                                   .clients = ref->stage->clients};
-    return group;
-}
-
 static int by_group_and_row(const void *a, const void *b) {
     const struct ref *x = a, *y = b;
     if (x->load != y->load) return x->load - y->load;
@@ -127,13 +100,6 @@ static int by_group_and_row(const void *a, const void *b) {
     p = isnan(p) ? -1 : p;
     q = isnan(q) ? -1 : q;
     return (p > q) - (p < q);
-}
-
-/* The median of a figure over the repeats. */
-static double median_of(const struct result_field *field, const struct ref *refs, int count,
-                        double *values) {
-    for (int i = 0; i < count; i++) values[i] = result_field_figure(field, refs[i].stage);
-    return number_median(values, count);
 }
 
 /* Adds a stage's histogram to all. 0, or -1 when out of memory. */
@@ -152,13 +118,13 @@ static int add_hist(struct hist **all, const char *hdr) {
 
 /* The percentiles of all repeats together, from their histograms: they are of more values than one repeat has, and no
  * average of percentiles. What a histogram has only to its slots comes from the stages. 0, or -1 when out of memory. */
-static int merge_latency(struct run_latency *latency, enum metric metric, const struct ref *refs,
-                         int count) {
+static int merge_latency(struct report_row *row, enum metric metric) {
+    struct run_latency *latency = &row->figures.latency[metric];
     struct hist *all = NULL;
     double sum = 0, min = INFINITY, max = 0, over = 0;
     int rc = 0;
-    for (int i = 0; i < count && rc == 0; i++) {
-        const struct run_latency *one = &refs[i].stage->latency[metric];
+    for (int i = 0; i < row->repeats && rc == 0; i++) {
+        const struct run_latency *one = &row->stages[i]->latency[metric];
         if (!one->hdr) continue;
         rc = add_hist(&all, one->hdr);
         sum += one->count * one->mean;
@@ -177,111 +143,105 @@ static int merge_latency(struct run_latency *latency, enum metric metric, const 
     return rc;
 }
 
-/* of: the repeats that give figures, the first ones of all; counts are sums over all. A count that no repeat has stays
- * unknown. */
-static int fill_figures(struct report_row *row, const struct ref *refs, int of, int all) {
-    double *values = malloc((size_t)all * sizeof *values);
+/* Medians over the repeats; counts are sums, and include the stages aside. A count that no repeat has stays unknown. */
+static int fill_figures(struct report_row *row) {
+    double *values = malloc((size_t)row->repeats * sizeof *values);
     int rc = 0;
     if (!values) return -1;
+    row->figures = *row->typical;
     for (const struct result_field *field = run_stage_fields(); field->path; field++) {
         if (!result_field_is_figure(field)) continue;
-        result_field_set_figure(field, &row->figures,
-                                field->sums ? NAN : median_of(field, refs, of, values));
+        for (int i = 0; i < row->repeats; i++)
+            values[i] = field->sums ? NAN : result_field_figure(field, row->stages[i]);
+        result_field_set_figure(field, &row->figures, number_median(values, row->repeats));
     }
     free(values);
-    for (int i = 0; i < all; i++) report_add_counts(&row->figures, refs[i].stage);
-    for (int m = 0; m < METRICS && of > 1 && rc == 0; m++)
-        rc = merge_latency(&row->figures.latency[m], (enum metric)m, refs, of);
+    for (int i = 0; i < row->repeats + row->aside; i++)
+        report_add_counts(&row->figures, row->stages[i]);
+    for (int m = 0; m < METRICS && row->repeats > 1 && rc == 0; m++)
+        rc = merge_latency(row, (enum metric)m);
     return rc;
 }
 
-static int fill_row(struct report_row *row, const struct ref *refs, int count) {
+static int fill_row(struct report_row *row, int count) {
     int of = 0, limited = 0;
-    while (of < count && !report_is_aside_stage(refs[of].stage)) of++;
+    while (of < count && !report_is_aside_stage(row->stages[of])) of++;
     if (of == 0) of = count; /* nothing else is there */
     row->repeats = of;
+    row->aside = count - of;
     row->unrecorded = NAN;
     for (int i = 0; i < count; i++) {
-        row->state = report_worse(row->state, report_stage_state(refs[i].stage));
-        row->idle_fault |= report_idle_fault(refs[i].stage);
+        row->state = report_worse(row->state, report_stage_state(row->stages[i]));
+        row->idle_fault |= report_idle_fault(row->stages[i]);
     }
     for (int i = 0; i < of; i++) {
-        if (report_incomplete(refs[i].stage)) row->incomplete++;
-        limited += report_limited(refs[i].stage);
-        row->unrecorded = fmax(row->unrecorded, unrecorded_share(refs[i].stage));
+        row->incomplete += report_incomplete(row->stages[i]);
+        limited += report_limited(row->stages[i]);
+        row->unrecorded = fmax(row->unrecorded, unrecorded_share(row->stages[i]));
     }
     row->limited = 2 * limited > of; /* fewer do not move a median */
-    row->stages = malloc((size_t)of * sizeof *row->stages);
-    if (!row->stages) return -1;
-    for (int i = 0; i < of; i++) row->stages[i] = refs[i].stage;
-    row->typical = refs[of / 2].stage;
-    row->figures = *row->typical;
-    return fill_figures(row, refs, of, count);
+    row->typical = row->stages[of / 2];
+    return fill_figures(row);
 }
 
-/* Adds a stage that ran twice in its round. 0, or -1 when out of memory. */
-static int add_again(struct report_group *group, const struct run_stage *stage) {
-    const struct run_stage **more =
-        realloc(group->again, (size_t)(group->again_count + 1) * sizeof *more);
-    if (!more) return -1;
-    group->again = more;
-    if (!stage->aside) group->again[group->again_count++] = stage;
-    return 0;
+static bool is_of_group(const struct ref *a, const struct ref *b) {
+    return a->load == b->load && a->stage->clients == b->stage->clients;
 }
 
 static int fill_groups(struct report *report, const struct ref *refs, int count) {
     struct report_group *group = NULL;
-    for (int i = 0, next; i < count; i = next) {
-        for (next = i + 1; next < count; next++) {
-            if (refs[next].load != refs[i].load || refs[next].lock != refs[i].lock ||
-                refs[next].stage->clients != refs[i].stage->clients) {
-                break;
-            }
+    struct report_row *row = report->rows;
+    for (int i = 0, next = 0; i < count; i = next, row++) {
+        for (;
+             next < count && is_of_group(&refs[i], &refs[next]) && refs[next].lock == refs[i].lock;
+             next++)
+            report->stages[next] = refs[next].stage;
+        if (i == 0 || !is_of_group(&refs[i - 1], &refs[i])) {
+            group = &report->groups[report->group_count++];
+            *group = (struct report_group){.load = report->loads[refs[i].load],
+                                           .rtt_ns = refs[i].stage->rtt_ns,
+                                           .clients = refs[i].stage->clients,
+                                           .rows = row,
+                                           .paired = report->run->paired};
         }
-        if (!group || group->load_index != refs[i].load ||
-            group->clients != refs[i].stage->clients) {
-            group = add_group(report, &refs[i]);
-        }
-        struct report_row *row = group ? add_report_row(group, refs[i].lock) : NULL;
-        if (!row || fill_row(row, refs + i, next - i)) return -1;
-        for (int a = i; a < next; a++) {
-            if (refs[a].stage->again && add_again(group, refs[a].stage)) return -1;
-        }
-        group->paired = report->run->paired;
+        group->row_count++;
+        *row = (struct report_row){
+            .lock = refs[i].lock, .state = LOCK_BASELINE, .stages = &report->stages[i]};
+        if (fill_row(row, next - i) != 0) return -1;
     }
     return 0;
 }
 
-/* The number of a load by its first appearance; the loads' texts are kept in known. */
-static int load_index(const struct run_stage *stage, char **known, int *known_count) {
+/* The number of a load by its first appearance; -1 when out of memory. */
+static int load_index(struct report *report, const struct run_stage *stage) {
+    int index = 0;
     char *load = report_load_text(stage);
     if (!load) return -1;
-    for (int i = 0; i < *known_count; i++) {
-        if (strcmp(known[i], load) == 0) {
-            free(load);
-            return i;
-        }
-    }
-    known[*known_count] = load;
-    return (*known_count)++;
+    while (report->loads[index] && strcmp(report->loads[index], load) != 0) index++;
+    if (report->loads[index])
+        free(load);
+    else
+        report->loads[index] = load;
+    return index;
 }
 
 int report_make_groups(struct report *report) {
-    int rc = -1, count = report->run->stage_count, known_count = 0;
-    struct ref *refs = calloc((size_t)count + 1, sizeof *refs);
-    char **known = calloc((size_t)count + 1, sizeof(char *));
-    if (!refs || !known) goto out;
-    for (int i = 0; i < count; i++) {
+    size_t count = (size_t)report->run->stage_count;
+    int rc = -1;
+    struct ref *refs = calloc(count, sizeof *refs);
+    report->loads = calloc(count + 1, sizeof(char *));
+    report->stages = calloc(count, sizeof(struct run_stage *));
+    report->rows = calloc(count, sizeof *report->rows);
+    report->groups = calloc(count, sizeof *report->groups);
+    if (!refs || !report->loads || !report->stages || !report->rows || !report->groups) goto out;
+    for (size_t i = 0; i < count; i++) {
         const struct run_stage *stage = &report->run->stages[i];
-        refs[i] = (struct ref){.stage = stage, .lock = report_lock_of(report, stage)};
-        refs[i].load = load_index(stage, known, &known_count);
+        refs[i] = (struct ref){stage, report_lock_of(report, stage), load_index(report, stage)};
         if (refs[i].load < 0) goto out;
     }
-    qsort(refs, (size_t)count, sizeof *refs, by_group_and_row);
-    rc = fill_groups(report, refs, count);
+    qsort(refs, count, sizeof *refs, by_group_and_row);
+    rc = fill_groups(report, refs, (int)count);
 out:
-    for (int k = 0; k < known_count; k++) free(known[k]);
-    free(known);
     free(refs);
     return rc;
 }

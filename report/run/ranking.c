@@ -76,12 +76,14 @@ static const struct run_stage *of_round(const struct run_stage *const *stages, i
     return NULL;
 }
 
-/* The interval of the ratio of two lists' costs, round by round: what changed the machine changed both. */
+/* The interval of the ratio of two lists' costs, round by round: what changed the machine changed both. Of stages aside
+ * those count that ran once more in their round. */
 static struct spread ratio_of(const struct report_group *group, const struct run_stage *const *over,
                               int over_count, const struct report_row *under) {
     double *ratios = calloc((size_t)over_count + 1, sizeof *ratios);
     int count = 0;
     for (int i = 0; i < over_count && ratios; i++) {
+        if (over[i]->aside) continue;
         const struct run_stage *other = of_round(under->stages, under->repeats, over[i]);
         double ratio = other ? rank_ns(group, over[i]) / rank_ns(group, other) : NAN;
         if (isfinite(ratio)) ratios[count++] = ratio;
@@ -92,10 +94,13 @@ static struct spread ratio_of(const struct report_group *group, const struct run
 }
 
 static double resolution_of(const struct report_group *group) {
-    for (int r = 0; r < group->row_count && group->again_count > 0; r++) {
+    for (int r = 0; r < group->row_count; r++) {
         const struct report_row *row = &group->rows[r];
-        if (strcmp(row->typical->lock, group->again[0]->lock) != 0) continue;
-        struct spread spread = ratio_of(group, group->again, group->again_count, row);
+        const struct run_stage *const *aside = row->stages + row->repeats;
+        bool again = false;
+        for (int i = 0; i < row->aside; i++) again |= aside[i]->again && !aside[i]->aside;
+        if (!again) continue;
+        struct spread spread = ratio_of(group, aside, row->aside, row);
         if (spread.kind != SPREAD_REPEATS) return NAN;
         bool level = spread.low < 1 + RANKING_TIE && spread.high > 1 / (1 + RANKING_TIE);
         return level ? fmax(spread.high, 1 / spread.low) - 1 : INFINITY;
@@ -188,12 +193,12 @@ static void name_class(struct report_class *class, const struct run_stage *stage
              stated ? words_guarantee(stage) : "");
 }
 
-/* Opens the class of a row, and moves all its rows there. Returns the number of rows that have a class by now. */
-static int open_class(struct report_group *group, int row, int ranked) {
+/* Opens the class of a row, and moves all its rows there. by_rank: the list's next rows. Returns how many it took. */
+static int open_class(struct report_group *group, int row, struct report_row **by_rank) {
     struct report_class *class = &group->classes[group->class_count++];
     const struct run_stage *first = group->rows[row].typical;
     class->first = first;
-    class->rows = &group->ranked[ranked];
+    class->rows = by_rank;
     name_class(class, first);
     for (int r = row; r < group->row_count; r++) {
         struct report_row *other = &group->rows[r];
@@ -201,14 +206,10 @@ static int open_class(struct report_group *group, int row, int ranked) {
         class->rows[class->count++] = other;
         other->class = class;
     }
-    return ranked + class->count;
+    return class->count;
 }
 
-static int rank_group(struct report_group *group) {
-    int ranked = 0;
-    group->ranked = calloc((size_t)group->row_count, sizeof(struct report_row *));
-    group->classes = calloc((size_t)group->row_count, sizeof *group->classes);
-    if (!group->ranked || !group->classes) return -1;
+static void rank_group(struct report_group *group, struct report_row **by_rank) {
     for (int r = 0; r < group->row_count; r++)
         group->by_cost |= group->rows[r].candidate && always_waits(group->rows[r].typical);
     for (int r = 0; r < group->row_count; r++) {
@@ -223,10 +224,9 @@ static int rank_group(struct report_group *group) {
         for (int r = 0; r < group->row_count; r++) {
             const struct report_row *row = &group->rows[r];
             bool real = report_is_real(row->typical) && (int)words_durability(row->typical) == d;
-            if (real && !row->class) ranked = open_class(group, r, ranked);
+            if (real && !row->class) by_rank += open_class(group, r, by_rank);
         }
     for (int c = 0; c < group->class_count; c++) order_class(group, &group->classes[c]);
-    return 0;
 }
 
 /* The load whose clients meet, or do not, with the most clients, or the fewest; of several the one with the most locks. */
@@ -243,8 +243,16 @@ static const struct report_group *find_load(const struct report *report, bool co
 }
 
 int report_rank(struct report *report) {
-    for (int g = 0; g < report->group_count; g++)
-        if (rank_group(&report->groups[g]) != 0) return -1;
+    size_t count = (size_t)report->run->stage_count, used = 0; /* at most so many rows */
+    report->classes = calloc(count, sizeof *report->classes);
+    report->by_rank = calloc(count, sizeof(struct report_row *));
+    if (!report->classes || !report->by_rank) return -1;
+    for (int g = 0; g < report->group_count; g++) {
+        struct report_group *group = &report->groups[g];
+        group->classes = &report->classes[used];
+        rank_group(group, &report->by_rank[used]);
+        used += (size_t)group->row_count;
+    }
     report->alone = find_load(report, false);
     report->decides = find_load(report, true);
     if (!report->decides) report->decides = report->alone;

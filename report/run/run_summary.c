@@ -66,8 +66,7 @@ static const struct report_group *find_alone(const struct report *report,
                                              const struct report_group *group) {
     for (int g = 0; group && g < report->group_count; g++) {
         const struct report_group *other = &report->groups[g];
-        if (other != group && other->clients == 1 && strcmp(other->load, group->load) == 0)
-            return other;
+        if (other != group && other->clients == 1 && other->load == group->load) return other;
     }
     return NULL;
 }
