@@ -56,8 +56,6 @@ void run_failed(const struct report *report, bool mostly, int most, struct doc *
 /* True if the servers refused most requests of a stage, or these could not be asked, or their
  * answers were lost: its figures say little of the lock. */
 bool run_failed_mostly(const struct run_stage *stage);
-/* The load hosts, if there are several machines. */
-void run_hosts(const struct run *run, struct doc *doc);
 /* The longest time, in ns, for which two clients on different hosts may hold a lock together unnoticed, because the
  * hosts' clocks are not exact; NAN if no stage of the lock ran on several hosts. */
 double run_hosts_lock_unseen_ns(const struct report *report, const struct report_lock *lock);

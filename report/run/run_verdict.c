@@ -20,41 +20,49 @@ static int count_state(const struct report *report, enum lock_state state) {
     return count;
 }
 
-/* "", ", " or " and ", so that the rest of a list follows. */
-static const char *comma(int left) {
-    return left > 1 ? ", " : left == 1 ? " and " : "";
-}
-
 #define FAILED_SAID 3 /* locks most of whose requests failed */
 #define NAMES_MAX 8   /* in a sentence; the tables have all */
 
-/* Adds a name of a list of `count`, the number-th from 0; behind the last that is shown " and n more". */
-static void add_name(struct doc *doc, const char *name, int number, int count) {
-    int shown = count > NAMES_MAX ? NAMES_MAX : count;
-    if (number >= shown) return;
-    bool cut = number == shown - 1 && count > shown;
-    doc_span(doc, DOC_PLAIN, "%s%s", name,
-             cut ? "" : comma(count > shown ? 2 : shown - 1 - number));
-    if (cut) doc_span(doc, DOC_PLAIN, " and %d more", count - shown);
+struct names {
+    const char *name[NAMES_MAX];
+    int count;
+};
+
+static void note(struct names *names, const char *name) {
+    if (names->count < NAMES_MAX) names->name[names->count] = name;
+    names->count++;
 }
 
-/* Adds "a, b and c", all locks in a state, to the last sentence. */
+/* Adds "a, b and c", or "a, b and 7 more", to the last sentence. */
+static void add_names(struct doc *doc, const struct names *names) {
+    int more = names->count - NAMES_MAX;
+    for (int i = 0; i < names->count && i < NAMES_MAX; i++)
+        doc_span(doc, DOC_PLAIN, "%s%s",
+                 i == 0                               ? ""
+                 : i == names->count - 1 && more <= 0 ? " and "
+                                                      : ", ",
+                 names->name[i]);
+    if (more > 0) doc_span(doc, DOC_PLAIN, " and %d more", more);
+}
+
+/* Adds all locks in a state. */
 static void add_lock_names(struct doc *doc, const struct report *report, enum lock_state state) {
-    int number = 0, count = count_state(report, state);
+    struct names names = {.count = 0};
     for (int i = 0; i < report->lock_count; i++)
-        if (is_in(&report->locks[i], state)) add_name(doc, report->locks[i].label, number++, count);
+        if (is_in(&report->locks[i], state)) note(&names, report->locks[i].label);
+    add_names(doc, &names);
 }
 
 /* ---- what is missing ---- */
 
 /* Adds " Not reached: a, b and c." Such locks are in no table. */
 static void add_not_reached(struct doc *doc, const struct run *run) {
-    int number = 0, count = report_count_not_reached(run);
+    struct names names = {.count = 0};
     size_t at = 0;
-    if (count == 0) return;
+    for (const char *lock; (lock = report_not_reached(run, &at));) note(&names, lock);
+    if (names.count == 0) return;
     doc_span(doc, DOC_PLAIN, " Not reached: ");
-    for (const char *lock; (lock = report_not_reached(run, &at));)
-        add_name(doc, lock, number++, count);
+    add_names(doc, &names);
     doc_span(doc, DOC_PLAIN, ".");
     doc_set_shown(doc);
 }
@@ -190,28 +198,26 @@ static bool showed(const struct report_lock *lock, const char *verdict) {
 }
 
 /* The controls that make the verdict of a run: those that were run by their names are judged like any lock. */
-static int count_chosen(const struct report *report) {
+static struct names chosen(const struct report *report) {
     static const enum verdict bad[] = {VERDICT_VIOLATED, VERDICT_EXPIRED, VERDICT_STUCK};
     const struct run *run = report->run;
     bool is_bad = false;
-    int count = 0;
+    struct names names = {.count = 0};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         is_bad |= verdict_is(run->verdict, bad[i]);
     for (int s = 0; s < run->stage_count && is_bad; s++)
         is_bad =
             run->stages[s].control || strcmp(doc_or(run->stages[s].verdict, ""), run->verdict) != 0;
     for (int i = 0; i < report->lock_count && is_bad; i++)
-        count += showed(&report->locks[i], run->verdict);
-    return count;
+        if (showed(&report->locks[i], run->verdict)) note(&names, report->locks[i].label);
+    return names;
 }
 
 static void say_chosen(struct doc *doc, const struct report *report, bool *headed) {
-    int number = 0, count = count_chosen(report);
-    if (count == 0) return;
+    struct names names = chosen(report);
+    if (names.count == 0) return;
     doc_say(doc, TONE_BAD, "%s", "");
-    for (int i = 0; i < report->lock_count; i++)
-        if (showed(&report->locks[i], report->run->verdict))
-            add_name(doc, report->locks[i].label, number++, count);
+    add_names(doc, &names);
     doc_span(doc, DOC_PLAIN, " did what a lock broken on purpose does: %s.", report->run->verdict);
     set_headline(doc, headed);
 }
@@ -230,20 +236,18 @@ static const struct {
                 {LOCK_STUCK, false},    {LOCK_HELD, false},    {LOCK_STARVED, false},
                 {LOCK_ENDED, false},    {LOCK_EXPIRED, false}};
 
-static bool is_found(const struct report_lock *lock, size_t finding) {
-    return is_in(lock, findings[finding].state) && lock->stepped == findings[finding].stepped;
-}
-
 static void say_findings(struct doc *doc, const struct report *report, bool *headed) {
     say_chosen(doc, report, headed);
     for (size_t i = 0; i < sizeof findings / sizeof *findings; i++) {
-        int number = 0, count = 0;
-        for (int l = 0; l < report->lock_count; l++) count += is_found(&report->locks[l], i);
-        if (count == 0) continue;
+        struct names names = {.count = 0};
+        for (int l = 0; l < report->lock_count; l++) {
+            const struct report_lock *lock = &report->locks[l];
+            if (is_in(lock, findings[i].state) && lock->stepped == findings[i].stepped)
+                note(&names, lock->label);
+        }
+        if (names.count == 0) continue;
         doc_say(doc, words_state_tone(findings[i].state), "%s", "");
-        for (int l = 0; l < report->lock_count; l++)
-            if (is_found(&report->locks[l], i))
-                add_name(doc, report->locks[l].label, number++, count);
+        add_names(doc, &names);
         doc_span(doc, DOC_PLAIN, "%s%s.", findings[i].state == LOCK_MISSED ? ", " : " ",
                  findings[i].stepped ? stepped : words_state_title(findings[i].state));
         if (findings[i].state == LOCK_MISSED) doc_set_shown(doc);
@@ -286,7 +290,7 @@ static bool any_bad(const struct report *report) {
     for (int i = 0; i < report->lock_count; i++) {
         if (words_state_tone(report->locks[i].state) == TONE_BAD) return true;
     }
-    return count_chosen(report) > 0;
+    return chosen(report).count > 0;
 }
 
 void run_safe(const struct report *report, struct doc *doc) {
