@@ -13,7 +13,7 @@
 
 /* The pieces that a load host sends, each in a message. */
 enum piece {
-    PIECE_FIGURES, /* facts, histograms, seconds, and the clients, threads and cells of its memory */
+    PIECE_FIGURES, /* facts, histograms, seconds, and the clients and threads of its memory */
     PIECE_HISTORY, /* several */
     /* value[1] = operations that are not in the history; text = why it is incomplete, and value[2] = the exit code for
      * that; 0 = it is whole, or there is none */
@@ -22,8 +22,8 @@ enum piece {
 
 /* The head of the figures. */
 struct facts {
-    uint64_t mapping_bytes; /* shows whether the layout is the same */
-    uint64_t touched;       /* cells that this host's clients entered */
+    uint64_t mapping_bytes;   /* shows whether the layout is the same */
+    uint64_t grants, counter; /* of its cells: each host counts its own grants in its own cells */
     int64_t stolen_ns, drain_ns, wall_largest_ns, unsure_ns;
     int32_t second_count, code, adrift, lost;
     struct findings findings;
@@ -31,31 +31,16 @@ struct facts {
     char error[200];        /* "" = the host's part of the stage is whole */
 };
 
-struct touched {
-    uint32_t index;
-    struct cell cell;
-};
-
 /* ---- a load host ---- */
-
-/* Counts the cells that clients entered, and writes them to out, unless that is NULL. */
-static uint64_t write_touched(const struct shared *shared, FILE *out) {
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < shared->cell_count; i++) {
-        if (atomic_load(&shared->cells[i].grants) == 0) continue;
-        struct touched touched = {.index = i};
-        count++;
-        memcpy(&touched.cell, &shared->cells[i], sizeof touched.cell);
-        if (out) fwrite(&touched, sizeof touched, 1, out);
-    }
-    return count;
-}
 
 static int write_figures(const struct stage *stage, const struct shared *shared, FILE *out) {
     int clients_end, clients = shared_own_clients(shared, &clients_end);
     int threads_end, threads = shared_own_threads(shared, &threads_end);
+    struct exclusion cells =
+        cells_sum(shared->cells, shared->cell_count, &(struct findings){.met = 0});
     struct facts facts = {.mapping_bytes = shared->bytes,
-                          .touched = write_touched(shared, NULL),
+                          .grants = cells.grants,
+                          .counter = cells.counter,
                           .stolen_ns = stage->stolen_ns,
                           .drain_ns = stage->drain_ns,
                           .wall_largest_ns = stage->wall_largest_ns,
@@ -75,7 +60,6 @@ static int write_figures(const struct stage *stage, const struct shared *shared,
     fwrite(stage->seconds, sizeof *stage->seconds, (size_t)stage->second_count, out);
     fwrite(shared->client + clients, sizeof *shared->client, (size_t)(clients_end - clients), out);
     fwrite(shared->worker + threads, sizeof *shared->worker, (size_t)(threads_end - threads), out);
-    write_touched(shared, out);
     return ferror(out) ? -1 : 0;
 }
 
@@ -168,26 +152,15 @@ static void add_workers(struct shared *shared, int first, int end, const char *b
     }
 }
 
-/* Each host counts its own grants in its own cells, so a lost update shows only between two clients of one host. */
-static void add_touched(struct shared *shared, const char *bytes, uint64_t count) {
-    for (uint64_t i = 0; i < count; i++, bytes += sizeof(struct touched)) {
-        struct touched theirs;
-        memcpy(&theirs, bytes, sizeof theirs);
-        if (theirs.index >= shared->cell_count) continue;
-        struct cell *cell = &shared->cells[theirs.index];
-        add_count(&cell->grants, &theirs.cell.grants);
-        add_count(&cell->counter, &theirs.cell.counter);
-        if (atomic_load(&theirs.cell.token) > atomic_load(&cell->token))
-            atomic_store(&cell->token, atomic_load(&theirs.cell.token));
-    }
-}
-
 /* The worst host decides what may have blurred the figures. */
 static void add_facts(struct gathering *all) {
     const struct facts *facts = &all->facts;
     struct shared *shared = all->shared;
     struct stage *stage = all->stage;
     int64_t unsure_ns = here_ns(all, facts->unsure_ns);
+    /* A lost update shows only between two clients of one host, so their keys need not be told apart. */
+    atomic_fetch_add(&shared->cells[0].grants, facts->grants);
+    atomic_fetch_add(&shared->cells[0].counter, facts->counter);
     add_count(&shared->findings.met, &facts->findings.met);
     add_count(&shared->findings.detected, &facts->findings.detected);
     atomic_fetch_add(&shared->adrift, facts->adrift);
@@ -246,17 +219,15 @@ static int take_figures(struct gathering *all, const struct message *message, st
     size_t hist = hist_bytes(HIST_DIGITS, HIST_HIGHEST_NS);
     if (message->blob_bytes >= sizeof *facts) memcpy(facts, message->blob, sizeof *facts);
     size_t of_seconds = (size_t)facts->second_count * sizeof *stage->seconds;
-    if (facts->mapping_bytes != shared->bytes || facts->touched > shared->cell_count ||
-        facts->second_count < 0 ||
-        message->blob_bytes != sizeof *facts + METRICS * hist + of_seconds + of_clients +
-                                   of_workers + facts->touched * sizeof(struct touched))
+    if (facts->mapping_bytes != shared->bytes || facts->second_count < 0 ||
+        message->blob_bytes !=
+            sizeof *facts + METRICS * hist + of_seconds + of_clients + of_workers)
         return err_set(err, LB_EXIT_MACHINE, "its figures are not those of its part of the stage");
     const char *bytes = message->blob, *seconds = bytes + sizeof *facts + METRICS * hist;
     const char *at = seconds + of_seconds;
     add_facts(all);
     memcpy(shared->client + part.clients, at, of_clients);
     add_workers(shared, part.threads, part.threads_end, at + of_clients);
-    add_touched(shared, at + of_clients + of_workers, facts->touched);
     all->counted = true;
     for (int metric = 0; metric < METRICS; metric++) {
         const struct hist *theirs = (const void *)(bytes + sizeof *facts + (size_t)metric * hist);
