@@ -113,25 +113,19 @@ struct served {
 /* Reads the plan from the coordinator's text. 0, or -1 with err. */
 static int read_plan(struct served *served, const struct message *message, struct lb_err *err) {
     char path[600];
-    const char *text = message->blob;
-    const char *line_end = text ? memchr(text, '\n', message->blob_bytes) : NULL;
-    if (!line_end) return err_set(err, LB_EXIT_MACHINE, "the plan that came is cut off");
-    size_t rest = message->blob_bytes - (size_t)(line_end + 1 - text);
     snprintf(path, sizeof path, "%s/plan.ini", served->folder);
     FILE *file = fopen(path, "we");
-    bool written = file && fwrite(line_end + 1, 1, rest, file) == rest;
+    bool written =
+        file && fwrite(message->blob, 1, message->blob_bytes, file) == message->blob_bytes;
     if (file && fclose(file) != 0) written = false;
     if (!written)
         return err_set(
             err, LB_EXIT_MACHINE,
             "the plan can't be written to %s: %s: make room, or set TMPDIR to another folder", path,
             strerror(errno));
-    char *names = strndup(text, (size_t)(line_end - text));
-    if (!names) return err_set(err, LB_EXIT_MACHINE, "out of memory for the plan");
-    struct plan_ask ask = {.workload = path, .folder = served->workloads, .locks = names};
+    struct plan_ask ask = {.workload = path, .folder = served->workloads};
     plan_free(served->plan);
     served->plan = plan_load(&ask, err);
-    free(names);
     return served->plan ? 0 : -1;
 }
 
