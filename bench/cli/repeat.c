@@ -21,12 +21,6 @@
 #include "bench/servers/jobs.h"
 #include "report/compare/compare.h"
 
-#define WAIT_NS (200 * LB_MS_NS) /* the pause between two checks for Ctrl-C */
-/* The time limit of a run: a fixed time for starting servers and so on, and a multiple of the planned load, because
- * a busy machine may be slower. */
-#define START_NS (60 * LB_S_NS)
-#define TIMES 3
-
 /* runs of each side, if the user does not say: a small difference needs at least so many */
 #define REPEAT_USUAL 10
 
@@ -161,8 +155,7 @@ static int take_run(struct repeat *repeat, struct side *side, const struct job_e
     snprintf(log, sizeof log, "%s/log", folder);
     bool saved = keep_result(result);
     if (end->exit_code != LB_EXIT_OK) jobs_last_words(log, why, sizeof why);
-    if (end->timed_out)
-        snprintf(why, sizeof why, "it was not done after %.0f s", (double)end->took_ns / 1e9);
+    job_was_cut(end, why, sizeof why);
     repeat->interrupted |= *repeat->interrupts > 0;
     if (!repeat->interrupted) {
         bool known =
@@ -192,15 +185,9 @@ static int run_one(struct repeat *repeat, struct side *side, struct lb_err *err)
     struct job job = {.argv = side->words,
                       .log = log,
                       .weight = 1,
-                      .limit_ns =
-                          side->planned_ns > 0 ? START_NS + TIMES * side->planned_ns : LB_NEVER};
+                      .limit_ns = side->planned_ns > 0 ? JOB_LIMIT_NS(side->planned_ns) : LB_NEVER};
     fflush(stderr);
-    if (jobs_start(&side->jobs, &job, err) != 0) return -1;
-    while (!jobs_wait(&side->jobs, WAIT_NS, &end)) {
-        if (*repeat->interrupts == 0 || repeat->interrupted) continue;
-        repeat->interrupted = true; /* passed on, once */
-        jobs_interrupt(&side->jobs);
-    }
+    if (jobs_run(&side->jobs, &job, repeat->interrupts, &end, err) != 0) return -1;
     return take_run(repeat, side, &end, folder, err);
 }
 

@@ -121,6 +121,24 @@ bool jobs_wait(struct jobs *jobs, int64_t timeout_ns, struct job_end *ret_end) {
     }
 }
 
+int jobs_run(struct jobs *jobs, const struct job *job, const volatile sig_atomic_t *interrupts,
+             struct job_end *ret_end, struct lb_err *err) {
+    if (jobs_start(jobs, job, err) != 0) return -1;
+    while (!jobs_wait(jobs, JOBS_LOOK_NS, ret_end)) {
+        if (*interrupts > 0) jobs_interrupt(jobs);
+    }
+    return 0;
+}
+
+bool job_was_cut(const struct job_end *end, char *text, size_t size) {
+    bool killed = end->exit_code > 128 && end->exit_code != LB_EXIT_INTERRUPTED;
+    if (end->timed_out)
+        snprintf(text, size, "it was not done after %.0f s", (double)end->took_ns / 1e9);
+    else if (killed)
+        snprintf(text, size, "the run was killed by signal %d", end->exit_code - 128);
+    return end->timed_out || killed;
+}
+
 void jobs_interrupt(struct jobs *jobs) {
     for (int i = 0; i < JOBS_MAX; i++) {
         if (jobs->slot[i].pid) ask_to_end(jobs, &jobs->slot[i]);

@@ -7,10 +7,12 @@
 #ifndef BENCH_SERVERS_JOBS_H
 #define BENCH_SERVERS_JOBS_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "bench/base/clock.h"
 #include "bench/base/err.h"
 
 #define JOBS_MAX 256     /* at once */
@@ -18,12 +20,17 @@
 /* from the request to end until the kill; long enough for the drain of a run */
 #define JOBS_GRACE_S 20
 
+/* The time limit of a run with so much load: a fixed time for starting servers and so on, and a multiple of the load,
+ * because a busy machine may be slower. */
+#define JOB_LIMIT_NS(load_ns) (60 * LB_S_NS + 3 * (load_ns))
+#define JOBS_LOOK_NS (200 * LB_MS_NS) /* between two looks for Ctrl-C */
+
 struct job {
     /* the arguments without the program; ends with NULL; borrowed for jobs_start */
     const char *const *argv;
     const char *log; /* file for both of its outputs */
     int weight;
-    int64_t limit_ns; /* the time limit, counted from its start */
+    int64_t limit_ns; /* the time limit, counted from its start: JOB_LIMIT_NS, LB_NEVER */
     int tag;          /* for the caller's use */
 };
 
@@ -64,6 +71,13 @@ int jobs_start(struct jobs *jobs, const struct job *job, struct lb_err *err);
 /* Waits up to timeout_ns for a job to end, and ends jobs whose time is over. Returns true with
  * *ret_end. */
 bool jobs_wait(struct jobs *jobs, int64_t timeout_ns, struct job_end *ret_end);
+
+/* Runs one job to its end; a first Ctrl-C is passed on to it. 0, or -1 with err: it could not be started. */
+int jobs_run(struct jobs *jobs, const struct job *job, const volatile sig_atomic_t *interrupts,
+             struct job_end *ret_end, struct lb_err *err);
+
+/* Writes how a job ended that did not end by itself. False, and text is untouched: it did. */
+bool job_was_cut(const struct job_end *end, char *text, size_t size);
 
 /* Asks all jobs to end, as Ctrl-C does; jobs_wait kills those that do not end within
  * JOBS_GRACE_S. */

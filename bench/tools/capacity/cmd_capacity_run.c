@@ -30,11 +30,7 @@
 /* The step between the seeds of two probes, which differ in all their arrivals. The step is greater
  * than the numbers that are added for repeats. */
 #define SEED_STEP 1000
-#define PROBES "probes"          /* the folder of the runs */
-#define WAIT_NS (200 * LB_MS_NS) /* the pause between two checks for Ctrl-C */
-/* The time limit of a run: a fixed time, and a multiple of its load, because a busy machine may be slower. */
-#define START_NS (60 * LB_S_NS)
-#define TIMES 3
+#define PROBES "probes" /* the folder of the runs */
 
 /* What one run is asked for. */
 struct load {
@@ -328,12 +324,8 @@ static int run_one(struct capacity_search *state, const struct lock_search *lock
         *more++ = ca;
     }
     int64_t load_ns = load->warmup_ns + load->window_ns + drain_most_ns(state);
-    struct job job = {
-        .argv = argv, .log = log, .weight = 1, .limit_ns = START_NS + TIMES * load_ns};
-    if (!failed) failed = jobs_start(&state->jobs, &job, err);
-    while (!failed && !jobs_wait(&state->jobs, WAIT_NS, ret_end)) {
-        if (is_interrupted(state)) jobs_interrupt(&state->jobs);
-    }
+    struct job job = {.argv = argv, .log = log, .weight = 1, .limit_ns = JOB_LIMIT_NS(load_ns)};
+    if (!failed) failed = jobs_run(&state->jobs, &job, state->interrupts, ret_end, err);
     arena_done(&arena);
     return failed ? -1 : 0;
 }
@@ -368,16 +360,6 @@ static void note_probe(struct capacity_search *state, struct lock_search *lock_s
 static double saturated_per_s(const struct run_stage *stage) {
     bool measured = strcmp(stage->status, "complete") == 0 && stage->throughput_per_s > 0;
     return measured ? fmax(0, stage->throughput_per_s - 1 / stage->duration_s) : 0;
-}
-
-/* Writes how a run ended that did not end by itself. False: it did. */
-static bool cut_words(const struct job_end *end, char *text, size_t size) {
-    bool killed = end->exit_code > 128 && end->exit_code != LB_EXIT_INTERRUPTED;
-    if (end->timed_out)
-        snprintf(text, size, "it was not done after %.0f s", (double)end->took_ns / 1e9);
-    else if (killed)
-        snprintf(text, size, "the run was killed by signal %d", end->exit_code - 128);
-    return end->timed_out || killed;
 }
 
 /* What a run found of exclusion, and what went wrong with it. why: its last words, or how it was cut off. */
@@ -432,7 +414,7 @@ static int take_run(struct capacity_search *state, struct lock_search *lock_sear
     jobs_last_words(log, why, sizeof why);
     struct run *run = run_read(folder, &unread);
     if (run) tell_warnings(state, lock_search, run, why);
-    bool cut = end->exit_code != LB_EXIT_VIOLATED && cut_words(end, why, sizeof why);
+    bool cut = end->exit_code != LB_EXIT_VIOLATED && job_was_cut(end, why, sizeof why);
     if (!run || run->stage_count == 0) {
         bool usage = end->exit_code == LB_EXIT_USAGE;
         err_set(err, usage ? LB_EXIT_USAGE : LB_EXIT_MACHINE, "%s", *why ? why : unread.text);

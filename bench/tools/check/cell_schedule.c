@@ -9,12 +9,6 @@
 #include "bench/servers/jobs.h"
 #include "bench/tools/check/cell_result.h"
 
-#define WAIT_NS (200 * LB_MS_NS) /* how often the scheduler looks for Ctrl-C */
-/* A run may take so long besides its load, for starting servers and so on; and its load may take so
- * many times as long as planned, on a busy machine. */
-#define START_NS (60 * LB_S_NS)
-#define TIMES 3
-
 /* One run of a cell that is wanted. */
 struct wanted {
     int cell;
@@ -114,7 +108,7 @@ static int start_run(struct schedule *schedule, int index, struct lb_err *err) {
     struct job job = {.argv = argv,
                       .log = log,
                       .weight = cell->weight,
-                      .limit_ns = START_NS + TIMES * cell->time_ns,
+                      .limit_ns = JOB_LIMIT_NS(cell->time_ns),
                       .tag = index};
     return jobs_start(&schedule->jobs, &job, err);
 }
@@ -123,21 +117,17 @@ static int start_run(struct schedule *schedule, int index, struct lb_err *err) {
  * failure. */
 static const char *trouble_of(const struct schedule *schedule, const struct job_end *end,
                               const json_t *run, const char *log, char *text, size_t size) {
-    char words[400];
     const char *reason = json_string_value(json_object_get(run, "partial_reason"));
-    if (end->timed_out) {
-        snprintf(text, size, "it was not done after %.0f s", (double)end->took_ns / 1e9);
-    } else if (schedule->asked_to_end && json_is_true(json_object_get(run, "partial"))) {
+    bool partial = json_is_true(json_object_get(run, "partial"));
+    if (!end->timed_out && schedule->asked_to_end && partial) {
         snprintf(text, size, "interrupted");
-    } else if (end->exit_code > 128 && end->exit_code != LB_EXIT_INTERRUPTED) {
-        snprintf(text, size, "the run was killed by signal %d", end->exit_code - 128);
-    } else if (run && json_is_true(json_object_get(run, "partial"))) {
-        snprintf(text, size, "%s", reason ? reason : "the run is partial");
-    } else if (!run) {
-        jobs_last_words(log, words, sizeof words);
-        snprintf(text, size, "%.390s", *words ? words : "the run left no result");
-    } else {
-        return NULL;
+    } else if (!job_was_cut(end, text, size)) {
+        if (run && !partial) return NULL;
+        if (run)
+            snprintf(text, size, "%s", reason ? reason : "the run is partial");
+        else
+            jobs_last_words(log, text, size);
+        if (!*text) snprintf(text, size, "the run left no result");
     }
     return text;
 }
@@ -239,7 +229,8 @@ static int run_all(struct schedule *schedule, struct lb_err *err) {
         if (!schedule->asked_to_end && start_some(schedule, err)) return -1;
         if (schedule->jobs.count == 0) return 0;
         struct job_end end;
-        if (jobs_wait(&schedule->jobs, WAIT_NS, &end) && finish_run(schedule, &end, err)) return -1;
+        if (jobs_wait(&schedule->jobs, JOBS_LOOK_NS, &end) && finish_run(schedule, &end, err))
+            return -1;
     }
 }
 
