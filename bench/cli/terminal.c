@@ -10,7 +10,8 @@
 #include "bench/base/process.h"
 #include "bench/servers/topo.h"
 
-bool terminal_obeys(FILE *out) {
+/* True for a terminal that obeys escape sequences: TERM is not "dumb". */
+static bool terminal_obeys(FILE *out) {
     const char *term = getenv("TERM");
     return isatty(fileno(out)) && !(term && strcmp(term, "dumb") == 0);
 }

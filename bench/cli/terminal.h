@@ -6,9 +6,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* True for a terminal that obeys escape sequences: TERM is not "dumb". */
-bool terminal_obeys(FILE *out);
-
 /* True for a terminal with colours, if the user wants them: https://no-color.org. */
 bool terminal_has_color(FILE *out);
 

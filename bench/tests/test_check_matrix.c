@@ -45,7 +45,7 @@ static void assert_refused(struct matrix_ask wanted, enum lb_exit code, const ch
 }
 
 static const char *name_of(const struct matrix *matrix, int cell) {
-    return matrix->columns[matrix->cells[cell].column].name;
+    return matrix->cells[cell].column->name;
 }
 
 TEST(only_what_is_stated_is_run) {
@@ -273,7 +273,8 @@ static const struct lb_lock control = {
 /* A control is broken on purpose: its verdict under a fault is shown, but does not count. */
 TEST(a_control_under_a_fault_does_not) {
     static struct matrix_column column = {.name = "pause", .scenario = LB_SCENARIO_PAUSE};
-    struct matrix_cell cell = {.lock = &control, .expected = {.worst = LB_EXPECT_SAFE}};
+    struct matrix_cell cell = {
+        .lock = &control, .column = &column, .expected = {.worst = LB_EXPECT_SAFE}};
     struct matrix matrix = {.columns = &column, .column_count = 1, .cells = &cell, .cell_count = 1};
     struct cell_result shown = {.kept = json_array(), .cell = {.verdict = CHECK_VIOLATED}};
     struct lb_err err = {0};

@@ -241,6 +241,10 @@ struct check *check_parse(const char *text, size_t length, const char *path, str
     return tree_document(&check_document, root, path, err);
 }
 
+struct check *check_from_json(json_t *root, const char *path, struct lb_err *err) {
+    return check_of_root(json_incref(root), path, err);
+}
+
 struct check *check_read(const char *path, struct lb_err *err) {
     return tree_read(&check_document, path, err);
 }

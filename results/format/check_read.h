@@ -91,6 +91,9 @@ struct check *check_read(const char *path, struct lb_err *err);
 /* The same from text; path is only for messages and check->path. */
 struct check *check_parse(const char *text, size_t length, const char *path, struct lb_err *err);
 
+/* The same for a parsed document, of which the check takes a reference of its own. */
+struct check *check_from_json(json_t *root, const char *path, struct lb_err *err);
+
 /* NULL is allowed. Everything that was borrowed from the check becomes invalid. */
 void check_free(struct check *check);
 

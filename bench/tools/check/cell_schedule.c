@@ -18,8 +18,10 @@ struct wanted {
 };
 
 struct schedule {
-    const struct cell_schedule_ask *ask;
+    struct result *result;
     const struct result_ask *of;
+    const volatile sig_atomic_t *interrupts;
+    void (*news)(const struct cell_schedule_news *news);
     struct jobs jobs;
     struct wanted *queue; /* all runs that were ever wanted; [next..count) still wait */
     int next, count;
@@ -33,10 +35,10 @@ static void want(struct schedule *schedule, int index, uint64_t seed, bool again
     struct wanted *wanted = &schedule->queue[schedule->count++];
     *wanted = (struct wanted){.cell = index, .seed = seed, .again = again};
     snprintf(wanted->folder, sizeof wanted->folder, "cells/%s.%s.%llu%s", cell->lock->name,
-             matrix->columns[cell->column].name, (unsigned long long)seed, again ? ".again" : "");
+             cell->column->name, (unsigned long long)seed, again ? ".again" : "");
 }
 
-static int url_words(const struct cell_schedule_ask *ask, const struct matrix_cell *cell,
+static int url_words(const struct result_ask *ask, const struct matrix_cell *cell,
                      const char **argv, int count) {
     const char *backend = cell->lock->backend->name;
     for (int i = 0; i < ask->url_count; i++) {
@@ -49,8 +51,8 @@ static int url_words(const struct cell_schedule_ask *ask, const struct matrix_ce
 }
 
 /* The arguments of a cell's run, up to JOB_ARGS_MAX; argv has NULLs. */
-static void run_words(const struct cell_schedule_ask *ask, const struct matrix_cell *cell,
-                      const char *out, const char *seed, const char **argv) {
+static void run_words(const struct result_ask *ask, const struct matrix_cell *cell, const char *out,
+                      const char *seed, const char **argv) {
     const char *const first[] = {"run", cell->workload, "--lock", cell->lock->name, "--out", out,
                                  /* a log for each of hundreds of runs would take a hundred
                                   * megabytes */
@@ -77,7 +79,7 @@ static bool is_of(const char *set, const char *section) {
     return strncmp(set, section, len) == 0 && set[len] == '.';
 }
 
-static void suite_words(const struct cell_schedule_ask *ask, const struct matrix_cell *cell,
+static void suite_words(const struct result_ask *ask, const struct matrix_cell *cell,
                         const char *out, const char **argv) {
     const char *const first[] = {"--conform", cell->lock->name, "--out", out};
     memcpy(argv, first, sizeof first);
@@ -92,7 +94,7 @@ static void suite_words(const struct cell_schedule_ask *ask, const struct matrix
 }
 
 static int start_run(struct schedule *schedule, int index, struct lb_err *err) {
-    const struct cell_schedule_ask *ask = schedule->ask;
+    const struct result_ask *ask = schedule->of;
     const struct wanted *of = &schedule->queue[index];
     const struct matrix_cell *cell = &schedule->of->matrix->cells[of->cell];
     char out[700], log[720], seed[64];
@@ -101,7 +103,7 @@ static int start_run(struct schedule *schedule, int index, struct lb_err *err) {
     snprintf(seed, sizeof seed, "load.seed=%llu", (unsigned long long)of->seed);
     if (jobs_make_folder(out, err)) return -1;
     const char *argv[JOB_ARGS_MAX] = {NULL};
-    if (schedule->of->matrix->columns[cell->column].suite)
+    if (cell->column->suite)
         suite_words(ask, cell, out, argv);
     else
         run_words(ask, cell, out, seed, argv);
@@ -136,7 +138,8 @@ static void report_run(const struct schedule *schedule, const struct job_end *en
                        const struct wanted *of, const struct cell_result *cell_result, bool again) {
     char path[700];
     snprintf(path, sizeof path, "%s/%s", schedule->of->folder, of->folder);
-    struct cell_schedule_news news = {.cell = &schedule->of->matrix->cells[of->cell],
+    struct cell_schedule_news news = {.result = schedule->result,
+                                      .cell = &schedule->of->matrix->cells[of->cell],
                                       .seed = of->seed,
                                       .cell_result = cell_result,
                                       .folder = path,
@@ -144,14 +147,13 @@ static void report_run(const struct schedule *schedule, const struct job_end *en
                                       .done = schedule->done,
                                       .known = schedule->count,
                                       .took_ns = end->took_ns};
-    schedule->ask->news(schedule->ask->arg, &news);
+    schedule->news(&news);
 }
 
 /* Makes a cell's result from the files that a run left. 0, or -1 with err. */
 static int read_run(const struct schedule *schedule, const struct job_end *end,
                     const struct wanted *of, struct cell_result *ret, struct lb_err *err) {
-    const struct matrix_column *column =
-        &schedule->of->matrix->columns[schedule->of->matrix->cells[of->cell].column];
+    const struct matrix_column *column = schedule->of->matrix->cells[of->cell].column;
     char path[720], log[720], trouble[400];
     struct lb_err unread = {0};
     snprintf(path, sizeof path, "%s/%s/%s.json", schedule->of->folder, of->folder,
@@ -176,10 +178,8 @@ static int read_run(const struct schedule *schedule, const struct job_end *end,
 
 /* A run has ended: adds it to the result, or has it tried once more. */
 static int finish_run(struct schedule *schedule, const struct job_end *end, struct lb_err *err) {
-    const struct cell_schedule_ask *ask = schedule->ask;
     struct wanted of = schedule->queue[end->tag];
     const struct matrix_cell *cell = &schedule->of->matrix->cells[of.cell];
-    enum lb_scenario scenario = schedule->of->matrix->columns[cell->column].scenario;
     struct cell_result cell_result;
     int failed = read_run(schedule, end, &of, &cell_result, err);
     if (failed) return -1;
@@ -187,14 +187,14 @@ static int finish_run(struct schedule *schedule, const struct job_end *end, stru
     /* Shared machines stand still for seconds now and then, so a run that showed nothing is tried
      * once more. A run that showed anything is not. */
     enum check_verdict verdict = cell_result.cell.verdict;
-    bool missed = scenario == LB_SCENARIOS &&
+    bool missed = cell->column->scenario == LB_SCENARIOS &&
                   cell_result_compare(verdict, cell->expected.worst) == CHECK_BETTER;
     bool nothing = verdict == CHECK_FAILED || verdict == CHECK_INCONCLUSIVE || missed;
     bool again = nothing && !of.again && !schedule->asked_to_end;
     if (again)
         want(schedule, of.cell, of.seed, true);
     else
-        failed = result_add(ask->result, of.cell, of.seed, of.folder, &cell_result, err);
+        failed = result_add(schedule->result, of.cell, of.seed, of.folder, &cell_result, err);
     report_run(schedule, end, &of, &cell_result, again);
     cell_result_free(&cell_result);
     return failed;
@@ -220,9 +220,8 @@ static int start_some(struct schedule *schedule, struct lb_err *err) {
 }
 
 static int run_all(struct schedule *schedule, struct lb_err *err) {
-    const struct cell_schedule_ask *ask = schedule->ask;
     for (;;) {
-        if (*ask->interrupts > 0 && !schedule->asked_to_end) {
+        if (*schedule->interrupts > 0 && !schedule->asked_to_end) {
             schedule->asked_to_end = true;
             jobs_interrupt(&schedule->jobs);
         }
@@ -234,25 +233,25 @@ static int run_all(struct schedule *schedule, struct lb_err *err) {
     }
 }
 
-int cell_schedule_run(const struct cell_schedule_ask *ask, struct lb_err *err) {
-    struct schedule schedule = {.ask = ask, .of = &ask->result->ask};
+int cell_schedule_run(struct result *result, const volatile sig_atomic_t *interrupts,
+                      void (*news)(const struct cell_schedule_news *news), struct lb_err *err) {
+    const struct result_ask *of = &result->ask;
+    struct schedule schedule = {.result = result, .of = of, .interrupts = interrupts, .news = news};
     char folder[600];
-    jobs_init(&schedule.jobs, NULL, ask->capacity);
-    snprintf(folder, sizeof folder, "%s/cells", schedule.of->folder);
+    int cells = of->matrix->cell_count;
+    jobs_init(&schedule.jobs, NULL, of->capacity);
+    snprintf(folder, sizeof folder, "%s/cells", of->folder);
     if (jobs_make_folder(folder, err)) return -1;
     /* each run may be tried once more */
-    schedule.queue =
-        calloc(2 * (size_t)schedule.of->matrix->cell_count * (size_t)schedule.of->seed_count + 1,
-               sizeof *schedule.queue);
+    schedule.queue = calloc(2 * (size_t)cells * (size_t)of->seed_count + 1, sizeof *schedule.queue);
     if (!schedule.queue) return err_set(err, LB_EXIT_MACHINE, "out of memory");
     /* The first run of each cell comes before the second of any, so that a check that is cut off
      * has a result for each cell. */
-    for (int s = 0; s < schedule.of->seed_count; s++) {
-        for (int i = 0; i < schedule.of->matrix->cell_count; i++)
-            want(&schedule, i, schedule.of->seeds[s], false);
+    for (int s = 0; s < of->seed_count; s++) {
+        for (int i = 0; i < cells; i++) want(&schedule, i, of->seeds[s], false);
     }
-    int result = run_all(&schedule, err);
-    if (result) jobs_kill(&schedule.jobs);
+    int failed = run_all(&schedule, err);
+    if (failed) jobs_kill(&schedule.jobs);
     free(schedule.queue);
-    return result;
+    return failed;
 }

@@ -7,7 +7,9 @@
 
 #include "bench/tools/check/result.h"
 
+/* A run that has ended. */
 struct cell_schedule_news {
+    const struct result *result;
     const struct matrix_cell *cell;
     uint64_t seed;
     const struct cell_result *cell_result; /* the result of this run */
@@ -18,22 +20,10 @@ struct cell_schedule_news {
     int64_t took_ns;
 };
 
-struct cell_schedule_ask {
-    struct result
-        *result; /* its ask has the matrix, the seeds, and the folder, in which cells/ is made */
-    const char *const *sets; /* --set for every cell */
-    int set_count;
-    const char *const *urls; /* --url for every cell, without a password in it */
-    int url_count;
-    int capacity; /* the greatest sum of the weights of jobs that run at once */
-    const volatile sig_atomic_t *interrupts;
-    /* called after each run; never NULL */
-    void (*news)(void *arg, const struct cell_schedule_news *news);
-    void *arg;
-};
-
-/* Returns 0 when all cells were tried or the user interrupted; -1 with err when it could not
- * continue (no processes, no disk). No child process is left in either case. */
-int cell_schedule_run(const struct cell_schedule_ask *ask, struct lb_err *err);
+/* Runs the cells of a result, in cells/ of its folder, and calls `news` after each run. Returns 0 when all cells were
+ * tried or the user interrupted; -1 with err when it could not continue (no processes, no disk). No child process is
+ * left in either case. */
+int cell_schedule_run(struct result *result, const volatile sig_atomic_t *interrupts,
+                      void (*news)(const struct cell_schedule_news *news), struct lb_err *err);
 
 #endif

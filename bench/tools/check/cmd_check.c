@@ -172,39 +172,27 @@ static int run_cells(const struct typed *typed, const struct matrix *matrix, con
                              .more = more,
                              .seeds = typed->seeds,
                              .seed_count = typed->seed_count,
-                             .environment = environment};
-    struct check_show show = {.result = &result, .terminal = terminal_obeys(stderr)};
-    struct cell_schedule_ask tour = {.result = &result,
-                                     .sets = typed->sets.item,
-                                     .set_count = typed->sets.count,
-                                     .urls = typed->urls.again,
-                                     .url_count = typed->urls.count,
-                                     .capacity =
-                                         typed->jobs ? typed->jobs : usual_jobs(&typed->urls),
-                                     .interrupts = interrupt_watch(true),
-                                     .news = check_show_news,
-                                     .arg = &show};
+                             .environment = environment,
+                             .sets = typed->sets.item,
+                             .set_count = typed->sets.count,
+                             .urls = typed->urls.again,
+                             .url_count = typed->urls.count,
+                             .capacity = typed->jobs ? typed->jobs : usual_jobs(&typed->urls)};
+    const volatile sig_atomic_t *interrupts = interrupt_watch(true);
     if (result_init(&result, &ask, err) != 0) goto out;
-    check_show_expected(matrix, typed->seed_count, tour.capacity, stderr);
+    check_show_expected(&ask, stderr);
     outdir_latest(&out);
-    int failed = cell_schedule_run(&tour, err);
-    bool interrupted = *tour.interrupts > 0;
-    check_show_end(&show);
+    int failed = cell_schedule_run(&result, interrupts, check_show_news, err);
+    bool interrupted = *interrupts > 0;
+    const char *partial = failed ? err->text : interrupted ? "interrupted" : NULL;
     struct lb_err unsaved = {0};
-    if (result_end(&result,
-                   failed        ? err->text
-                   : interrupted ? "interrupted"
-                                 : NULL,
-                   &unsaved) != 0 &&
-        !failed) {
+    if (result_end(&result, partial, &unsaved) != 0 && !failed) {
         *err = unsaved;
         failed = -1;
     }
-    check_show_result(&result, typed->json, out.path);
+    check_show_result(&result, typed->json);
     fprintf(stderr, "saved in %s\n", out.path);
-    code = failed ? -1 : check_conclude(matrix, &result, interrupted);
-    if (!failed && check_write_summary(out.path, &unsaved) != 0)
-        fprintf(stderr, "lockbench: the summary could not be written: %s\n", unsaved.text);
+    code = failed ? -1 : check_conclude(&result, interrupted);
 out:
     result_done(&result);
     json_decref(environment);

@@ -151,8 +151,8 @@ static void skip_missing(struct matrix *matrix, const struct lb_lock *lock, cons
 /* The settings for a lock that can go through the scenario's fault but can't do what the scenario's
  * plan asks, or can do more; and those that its driver states. Fills sets; the command line's come last, since the last
  * one wins. Returns their count. */
-static int adapt(struct matrix_cell *cell, enum lb_scenario scenario, const struct plan *plan,
-                 const struct matrix_ask *ask, const char **sets) {
+static int adapt(struct matrix_cell *cell, const struct plan *plan, const struct matrix_ask *ask,
+                 const char **sets) {
     const struct lb_lock *lock = cell->lock;
     int count = 0;
     if (!(lock->caps & LB_CAP_WAIT)) {
@@ -165,7 +165,7 @@ static int adapt(struct matrix_cell *cell, enum lb_scenario scenario, const stru
         if (plan->hold.mean_ns >= plan->lease_ns) cell->sets[count++] = "load.hold=1500ms";
     }
     if ((lock->caps & LB_CAP_SHARED) &&
-        is_one_of(scenario, with_readers, sizeof with_readers / sizeof *with_readers))
+        is_one_of(cell->column->scenario, with_readers, sizeof with_readers / sizeof *with_readers))
         cell->sets[count++] = "acquire.readers=50";
     /* Such locks have no holder. */
     bool holds = lock->primitive != LB_OPTIMISTIC;
@@ -203,7 +203,7 @@ static const char *why_no_cell(const struct matrix_ask *ask, const struct plan *
 /* Adds the cell, or why it is left out. 0, or -1 with err. */
 static int add_matrix_cell(struct matrix *matrix, struct matrix_cell *cell,
                            const struct matrix_ask *ask, struct lb_err *err) {
-    const char *sets[SETS_MAX], *install = NULL, *scenario = matrix->columns[cell->column].name;
+    const char *sets[SETS_MAX], *install = NULL, *scenario = cell->column->name;
     int64_t time_ns;
     struct lb_err unfit = {0};
     /* A baseline can do everything that a plan may ask, so an error with it is an error of the
@@ -215,7 +215,7 @@ static int add_matrix_cell(struct matrix *matrix, struct matrix_cell *cell,
                                 .set_count = ask->set_count};
     struct plan *base = plan_load(&plan_ask, err);
     if (!base) return -1;
-    plan_ask.set_count = adapt(cell, matrix->columns[cell->column].scenario, base, ask, sets);
+    plan_ask.set_count = adapt(cell, base, ask, sets);
     plan_ask.sets = sets;
     plan_ask.locks = cell->lock->name;
     plan_free(base);
@@ -255,8 +255,8 @@ static struct lb_expectation must_show(const struct lb_about *about) {
 }
 
 /* Fills in the driver's statements about a cell. False if there are none: the cell is not run. */
-static bool describe_cell(const struct matrix *matrix, struct matrix_cell *cell) {
-    const struct matrix_column *column = &matrix->columns[cell->column];
+static bool describe_cell(struct matrix_cell *cell) {
+    const struct matrix_column *column = cell->column;
     const struct lb_about *about = &cell->lock->about;
     if (column->scenario == LB_SCENARIOS) {
         if (!(cell->lock->caps & LB_CAP_CONTROL)) return false;
@@ -324,13 +324,12 @@ static int add_lock_cells(struct matrix *matrix, const struct lb_lock *lock,
         skip(matrix, lock, NULL, "it can't run without %s", lock->needs);
         return 0;
     }
-    for (int column = 0; column < matrix->column_count; column++) {
-        struct matrix_cell cell = {.lock = lock, .column = column};
-        if (matrix->columns[column].suite) {
-            if (add_suite(matrix, &cell, ask, err)) return -1;
-        } else if (describe_cell(matrix, &cell) && add_matrix_cell(matrix, &cell, ask, err)) {
-            return -1;
-        }
+    for (int i = 0; i < matrix->column_count; i++) {
+        struct matrix_cell cell = {.lock = lock, .column = &matrix->columns[i]};
+        int failed = cell.column->suite     ? add_suite(matrix, &cell, ask, err)
+                     : describe_cell(&cell) ? add_matrix_cell(matrix, &cell, ask, err)
+                                            : 0;
+        if (failed) return -1;
     }
     if (!is_named(ask, lock) || matrix->cell_count > cells) return 0;
     for (int i = skips; i < matrix->skip_count; i++) {

@@ -24,7 +24,7 @@ struct matrix_column {
 
 struct matrix_cell {
     const struct lb_lock *lock;
-    int column;
+    const struct matrix_column *column;
     char workload[64];              /* as `run` takes it: "check/pause", "late" */
     const char *topology;           /* NULL = embedded */
     struct lb_expectation expected; /* for CHECK_EXPOSED: what the control must show */

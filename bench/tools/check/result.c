@@ -87,7 +87,7 @@ void result_done(struct result *result) {
 
 static void compare(struct result *result, int index) {
     const struct matrix_cell *of = &result->ask.matrix->cells[index];
-    const struct matrix_column *column = &result->ask.matrix->columns[of->column];
+    const struct matrix_column *column = of->column;
     struct check_cell *cell = &result->cells[index].shown.cell;
     cell->compared = cell_result_compare(cell->verdict, of->expected.worst);
     /* A control that shows more than it must is no finding. */
@@ -101,7 +101,7 @@ static void compare(struct result *result, int index) {
 static json_t *cell_json(const struct result *result, int index) {
     const struct matrix_cell *of = &result->ask.matrix->cells[index];
     const struct result_cell *cell = &result->cells[index];
-    const char *fault = result->ask.matrix->columns[of->column].name;
+    const char *fault = of->column->name;
     struct check_cell shown = cell->shown.cell;
     char command[1500];
     snprintf(command, sizeof command, "lockbench check %s --fault %s --seed %.0f%s", of->lock->name,

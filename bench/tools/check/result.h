@@ -10,15 +10,20 @@
 #include "bench/tools/check/matrix.h"
 #include "results/format/check_read.h"
 
+/* What a check does, and what its result says of that. */
 struct result_ask {
     const struct matrix *matrix;
-    const char *folder; /* where check.json goes */
+    const char *folder; /* where check.json and cells/ go */
     const char *version, *command;
     const char *tour; /* "short", "full", "chosen" (faults that were named) */
     const char *more; /* added to commands that repeat a cell: " --set x=y", or "" */
     const uint64_t *seeds;
     int seed_count;
     json_t *environment; /* borrowed; NULL = not known */
+    /* for every cell: --set, and --url without a password in it */
+    const char *const *sets, *const *urls;
+    int set_count, url_count;
+    int capacity; /* the greatest sum of the weights of jobs that run at once */
 };
 
 struct result_cell {
