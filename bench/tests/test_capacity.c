@@ -110,8 +110,8 @@ TEST(each_probe_has_its_verdict_and_its_limit) {
         struct probe probe = read_told(told);
         assert_int_equal(probe.verdict, cases[i].verdict);
         assert_int_equal(probe.limit, cases[i].limit);
-        assert_int_equal(probe.samples, 2000 + cases[i].missed);
-        assert_int_equal(probe.over, 10 * (200 - cases[i].within) + cases[i].missed);
+        assert_int_equal(probe.seen.samples, 2000 + cases[i].missed);
+        assert_int_equal(probe.seen.over, 10 * (200 - cases[i].within) + cases[i].missed);
         assert_int_equal(isnan(probe.quantile_ns), cases[i].missed > 0);
         assert_true(probe.measured);
         told_free(told);
@@ -130,16 +130,15 @@ static struct probe probe_of_backlog(int late) {
 
 TEST(a_growing_backlog_breaks_the_promise) {
     struct probe probe = probe_of_backlog(0);
-    assert_false(probe.grew);
+    assert_false(probe.seen.grew);
     assert_int_equal(probe.verdict, PROMISE_KEPT);
-    assert_true(fabs(probe.served_per_s - 1999 / 5.0) < 0.01);
+    assert_true(fabs(probe.seen.served_per_s - 1999 / 5.0) < 0.01);
     /* Three standard deviations are 134; two slots fell due within the shortest wait of 5 ms. */
-    assert_false(probe_of_backlog(135).grew);
+    assert_false(probe_of_backlog(135).seen.grew);
     probe = probe_of_backlog(137);
-    assert_true(probe.grew);
+    assert_true(probe.seen.grew);
     assert_int_equal(probe.verdict, PROMISE_BROKEN);
-    assert_true(fabs(probe.served_per_s - 1862 / 5.0) < 0.01);
-    assert_true(probe_result(&probe, 0.01).grew);
+    assert_true(fabs(probe.seen.served_per_s - 1862 / 5.0) < 0.01);
 }
 
 /* 2000/s for 5 s, each granted wait_ns after it was due, as by servers that are far away; the limit is 200 ms. */
@@ -157,11 +156,11 @@ static struct probe probe_of_far(int64_t wait_ns, double served_part) {
 
 TEST(what_is_on_its_way_for_as_long_as_every_request_is_no_backlog) {
     struct probe probe = probe_of_far(180 * LB_MS_NS, 1);
-    assert_false(probe.grew);
+    assert_false(probe.seen.grew);
     assert_int_equal(probe.verdict, PROMISE_KEPT);
-    assert_true(probe_of_far(180 * LB_MS_NS, 0.95).grew);
+    assert_true(probe_of_far(180 * LB_MS_NS, 0.95).seen.grew);
     /* A wait beyond the limit is no excuse. */
-    assert_true(probe_of_far(2 * LB_S_NS, 1).grew);
+    assert_true(probe_of_far(2 * LB_S_NS, 1).seen.grew);
 }
 
 TEST(our_own_fault_is_never_the_locks) {
@@ -213,7 +212,7 @@ TEST(what_was_never_granted_is_the_locks_or_ours) {
     assert_true(isnan(probe.quantile_ns));
     assert_int_equal(probe.limit, PROBE_LATE);
     assert_int_equal(probe.verdict, PROMISE_UNSURE);
-    assert_true(probe_result(&probe, 0.01).limited);
+    assert_true(probe.seen.limited);
     assert_non_null(probe_unsure_text(&probe));
     /* The requests that lockbench did not delay break the promise without the others. */
     probe = probe_of_nothing(700);

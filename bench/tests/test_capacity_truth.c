@@ -114,7 +114,7 @@ static struct probe end_stage(struct played *played, double rate_per_s) {
     played->stage.series = series;
     struct probe probe = probe_read(&played->ask, &played->stage, &played->log);
     json_decref(series);
-    probe.load = rate_per_s;
+    probe.seen.load = rate_per_s;
     return probe;
 }
 
@@ -159,27 +159,21 @@ static struct search_answer search_ideal(struct played *played, const struct ide
     struct lb_rng rng;
     rng_seed(&rng, seed, 9);
     double allowed = 1 - ideal->quantile, capacity_per_s = saturate(ideal, &rng), load;
-    double budget_s = ideal->time_s > 0 ? ideal->time_s
-                                        : window_budget_s(ideal->limit_s, allowed, capacity_per_s);
-    double spent_s = 0, longest_s = 0;
-    struct window_ask asked = {ideal->limit_s, allowed, capacity_per_s, 0.5, budget_s};
-    struct search_ask ask = {.start = 0.75 * capacity_per_s,
-                             .least = 3.7 / allowed / (budget_s / 4),
-                             .most = 200000,
+    struct window window;
+    struct search_ask ask = {.most = 200000,
                              .allowed = allowed,
                              .seed = seed,
                              .capacity_per_s = capacity_per_s,
-                             .limit_s = ideal->limit_s};
+                             .limit_s = ideal->limit_s,
+                             .warmup_s = 0.5,
+                             .budget_s = ideal->time_s};
     search_init(&search, &ask);
-    while (search_next(&search, spent_s + longest_s <= budget_s, &load)) {
-        struct window window = window_of(&asked, load);
+    while (search_next_probe(&search, &load, &window)) {
         double takes_s = window.warmup_s + window.duration_s + 0.3;
-        if (spent_s + takes_s > budget_s && search.count > 0) break;
         struct probe probe = play(played, ideal, load, window, &rng);
-        struct search_result result = probe_result(&probe, allowed);
-        search_add(&search, &result);
-        spent_s += takes_s;
-        longest_s = fmax(longest_s, takes_s);
+        search_add(&search, &probe.seen);
+        search.spent_s += takes_s;
+        search.cost_s = fmax(search.cost_s, takes_s);
     }
     return search_answer(&search);
 }

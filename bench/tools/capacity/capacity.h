@@ -27,12 +27,9 @@ struct lock_search {
     struct search search;
     struct probe probes[EDGE_POINTS_MAX];
     int probe_count;
-    bool violated;             /* one of its probes found two holders at once */
-    bool caught;               /* one of them found what is no exclusion */
-    struct lb_err missed;      /* of a control that a probe was meant to show, and did not */
-    double saturated_per_s;    /* throughput of the closed loop before a search by rate; 0 = none */
-    int64_t budget_ns;         /* the time for its probes */
-    int64_t spent_ns, cost_ns; /* of its runs; of its longest probe so far */
+    bool violated;        /* one of its probes found two holders at once */
+    bool caught;          /* one of them found what is no exclusion */
+    struct lb_err missed; /* of a control that a probe was meant to show, and did not */
     bool begun, done;
 };
 

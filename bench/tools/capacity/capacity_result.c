@@ -29,14 +29,15 @@ static struct capacity_probe probe_figures(const struct probe *probe) {
         .run = probe->run,
         .verdict_word = promise_verdict_name(probe->verdict),
         .limited_by = limited ? capacity_limit_name(CAPACITY_LIMIT_GENERATOR) : NULL,
-        .value = probe->load,
+        .value = probe->seen.load,
         .quantile_ns = finite_or_nan(probe->quantile_ns),
         .low_ns = finite_or_nan(probe->low_ns),
         .high_ns = finite_or_nan(probe->high_ns),
-        .grew = probe->grew,
-        .samples = (double)probe->samples,
+        .grew = probe->seen.grew,
+        .samples = (double)probe->seen.samples,
         .missed = (double)probe->missed,
-        .over_share = probe->measured ? (double)probe->over / (double)probe->samples : NAN};
+        .over_share =
+            probe->measured ? (double)probe->seen.over / (double)probe->seen.samples : NAN};
 }
 
 /* The mean of a probe's figure over the probes around a load, over those that the generator did not limit if there are
@@ -48,7 +49,7 @@ static double mean_near(const struct lock_search *lock_search, double load, size
         const struct probe *probe = &lock_search->probes[i];
         double value;
         memcpy(&value, (const char *)probe + offset, sizeof value);
-        if (!isfinite(value) || fabs(log(probe->load / load)) > NEAR) continue;
+        if (!isfinite(value) || fabs(log(probe->seen.load / load)) > NEAR) continue;
         sum[probe->limit != PROBE_NOT_LIMITED] += value;
         count[probe->limit != PROBE_NOT_LIMITED]++;
     }
@@ -89,7 +90,7 @@ static const char *why_text(const struct lock_search *lock_search,
     const char *ours = limit_words(lock_search);
     if (lock_search->probe_count == 0) return "no probe could be measured";
     if (answer->times > 1) {
-        double minutes = ceil(answer->times * (double)lock_search->budget_ns / 60e9);
+        double minutes = ceil(answer->times * lock_search->search.ask.budget_s / 60);
         snprintf(texts->why, sizeof texts->why,
                  "%s: about %.0f minutes would do (--time %.0fm)%s%s", answer->why, minutes,
                  minutes, ours ? ": " : "", ours ? ours : "");
@@ -184,7 +185,8 @@ static json_t *searched_lock_json(const struct capacity_search *state,
     bool cut = partial && !lock_search->done && answer.limit == SEARCH_NO_ANSWER;
     figures.why = cut ? partial : why_text(lock_search, &answer, &texts);
     figures.violated = lock_search->violated;
-    if (lock_search->saturated_per_s > 0) figures.saturated_per_s = lock_search->saturated_per_s;
+    double saturated_per_s = lock_search->search.ask.capacity_per_s;
+    if (saturated_per_s > 0) figures.saturated_per_s = saturated_per_s;
     figures.probes = probes;
     figures.probe_count = lock_search->probe_count;
     for (int i = 0; i < figures.probe_count; i++)

@@ -20,13 +20,6 @@
 #define SATURATE_NS (3 * LB_S_NS)
 /* Clients of the closed loop on one key: about as many wait for the key near the edge. */
 #define SATURATE_CLIENTS 8
-/* A window must have so many requests that this number may be over the limit: with fewer, the
- * quantile has no interval. */
-#define SAMPLES_LEAST 3.7
-#define WINDOWS 4       /* the time for a lock must have room for so many windows */
-#define START_PART 0.75 /* the first load, as a part of the closed loop's throughput */
-#define START_PER_S 50  /* the first load after a closed loop without a grant */
-#define START_CLIENTS 4
 /* The step between the seeds of two probes, which differ in all their arrivals. The step is greater
  * than the numbers that are added for repeats. */
 #define SEED_STEP 1000
@@ -40,33 +33,15 @@ struct load {
     int64_t warmup_ns, window_ns;
 };
 
-static double allowed_share(const struct capacity_search *state) {
-    return 1 - state->slo.quantile;
-}
-
-/* The warm-up and the window of a probe: at this rate, or at the throughput of the last probe's
- * closed loop. */
-static struct window probe_window(const struct capacity_search *state,
-                                  const struct lock_search *lock_search, double load) {
-    int count = lock_search->probe_count;
-    struct window_ask ask = {.limit_s = (double)state->slo.limit_ns / 1e9,
-                             .allowed = allowed_share(state),
-                             .capacity_per_s = lock_search->saturated_per_s,
-                             .warmup_s = (double)state->plan->warmup_ns / 1e9,
-                             .budget_s = (double)lock_search->budget_ns / 1e9};
-    double last_per_s = count > 0 ? lock_search->probes[count - 1].throughput_per_s : 0;
-    return window_of(&ask, state->by_clients ? last_per_s : load);
-}
-
 /* ---- what is shown ---- */
 
 /* How long the search may take, which is known from here on. */
 static void show_begin(struct capacity_search *state, const struct lock_search *lock_search) {
     char line[200], budget[NUMBER_TEXT_MAX], each[NUMBER_TEXT_MAX];
-    struct window window = probe_window(state, lock_search, lock_search->search.ask.start);
+    const struct search *search = &lock_search->search;
+    struct window window = search_window(search, search->ask.start);
     snprintf(line, sizeof line, "%-20s probes for at most %s (--time), about %s each",
-             lock_search->lock->lock->name,
-             number_time_text((double)lock_search->budget_ns, budget),
+             lock_search->lock->lock->name, number_time_text(1e9 * search->ask.budget_s, budget),
              number_time_text(1e9 * (window.warmup_s + window.duration_s), each));
     progress_line(state->progress, line);
 }
@@ -83,34 +58,26 @@ static void show_probe(struct capacity_search *state, const struct lock_search *
     }
     snprintf(line, sizeof line,
              "%-20s probe %2d  %8.6g%s: %s%s, %llu of %llu over the limit%s: %s%s%s",
-             lock_search->lock->lock->name, lock_search->probe_count, probe->load,
+             lock_search->lock->lock->name, lock_search->probe_count, probe->seen.load,
              state->by_clients ? " clients" : "/s",
              isnan(probe->quantile_ns) ? "never" : number_time_text(probe->quantile_ns, value),
-             between, (unsigned long long)probe->over, (unsigned long long)probe->samples,
-             probe->grew ? ", the backlog grew" : "", promise_verdict_name(probe->verdict),
+             between, (unsigned long long)probe->seen.over, (unsigned long long)probe->seen.samples,
+             probe->seen.grew ? ", the backlog grew" : "", promise_verdict_name(probe->verdict),
              why ? ": " : "", why ? why : "");
     progress_line(state->progress, line);
 }
 
-static void begin_search(struct capacity_search *state, struct lock_search *lock_search) {
-    bool by_clients = state->by_clients;
-    double allowed = allowed_share(state), done_per_s = lock_search->saturated_per_s;
-    double limit_s = (double)state->slo.limit_ns / 1e9;
-    lock_search->budget_ns = state->asked_ns;
-    if (lock_search->budget_ns == 0)
-        lock_search->budget_ns = (int64_t)(1e9 * window_budget_s(limit_s, allowed, done_per_s));
-    double longest_s = (double)lock_search->budget_ns / WINDOWS / 1e9;
-    struct search_ask ask = {.start = by_clients       ? START_CLIENTS
-                                      : done_per_s > 0 ? START_PART * done_per_s
-                                                       : START_PER_S,
-                             .least = by_clients ? 1 : SAMPLES_LEAST / allowed / longest_s,
-                             .most = state->most,
-                             .allowed = allowed,
-                             .whole = by_clients,
+/* capacity_per_s: of the closed loop before a search by rate; else 0. */
+static void begin_search(struct capacity_search *state, struct lock_search *lock_search,
+                         double capacity_per_s) {
+    struct search_ask ask = {.most = state->most,
+                             .allowed = 1 - state->slo.quantile,
+                             .whole = state->by_clients,
                              .seed = state->plan->seed,
-                             .capacity_per_s = done_per_s,
-                             .limit_s = limit_s};
-    if (ask.least > ask.most) ask.least = ask.most;
+                             .capacity_per_s = capacity_per_s,
+                             .limit_s = (double)state->slo.limit_ns / 1e9,
+                             .warmup_s = (double)state->plan->warmup_ns / 1e9,
+                             .budget_s = (double)state->asked_ns / 1e9};
     search_init(&lock_search->search, &ask);
     show_begin(state, lock_search);
 }
@@ -138,17 +105,16 @@ static bool next_of_lock(struct capacity_search *state, struct lock_search *lock
         *ret = saturation(plan);
         return true;
     }
-    if (first) begin_search(state, lock_search);
-    int64_t left_ns = lock_search->budget_ns - lock_search->spent_ns;
-    if (!search_next(&lock_search->search, lock_search->cost_ns <= left_ns, &value)) return false;
-    struct window window = probe_window(state, lock_search, value);
-    *ret = (struct load){.value = value,
-                         .closed = closed,
-                         .clients = closed ? (int)value : plan->clients[0],
-                         .warmup_ns = (int64_t)(window.warmup_s * 1e9),
-                         .window_ns = (int64_t)(window.duration_s * 1e9)};
-    /* the first probe of a lock always runs */
-    return lock_search->probe_count == 0 || ret->warmup_ns + ret->window_ns <= left_ns;
+    struct window window;
+    if (first) begin_search(state, lock_search, 0);
+    bool more = search_next_probe(&lock_search->search, &value, &window);
+    if (more)
+        *ret = (struct load){.value = value,
+                             .closed = closed,
+                             .clients = closed ? (int)value : plan->clients[0],
+                             .warmup_ns = (int64_t)(window.warmup_s * 1e9),
+                             .window_ns = (int64_t)(window.duration_s * 1e9)};
+    return more;
 }
 
 /* NULL: all searches are over. */
@@ -347,10 +313,9 @@ static void note_probe(struct capacity_search *state, struct lock_search *lock_s
     probe_log_done(&log);
     if (!read && !is_interrupted(state))
         note(state, lock_search, &state->trouble, LB_EXIT_MACHINE, err.text);
-    probe.load = load->value;
+    probe.seen.load = load->value;
     snprintf(probe.run, sizeof probe.run, "%s", name);
-    struct search_result result = probe_result(&probe, allowed_share(state));
-    search_add(&lock_search->search, &result);
+    search_add(&lock_search->search, &probe.seen);
     lock_search->probes[lock_search->probe_count++] = probe;
     show_probe(state, lock_search);
 }
@@ -422,14 +387,14 @@ static int take_run(struct capacity_search *state, struct lock_search *lock_sear
         return -1;
     }
     note_findings(state, lock_search, run, end->exit_code, cut, why);
+    double took_s = (double)end->took_ns / 1e9;
     if (load->value > 0) {
         note_probe(state, lock_search, load, run, name);
-        if (end->took_ns > lock_search->cost_ns) lock_search->cost_ns = end->took_ns;
+        lock_search->search.cost_s = fmax(lock_search->search.cost_s, took_s);
     } else {
-        lock_search->saturated_per_s = saturated_per_s(&run->stages[0]);
-        begin_search(state, lock_search);
+        begin_search(state, lock_search, saturated_per_s(&run->stages[0]));
     }
-    lock_search->spent_ns += end->took_ns;
+    lock_search->search.spent_s += took_s;
     run_free(lock_search->last);
     lock_search->last = run;
     return 0;

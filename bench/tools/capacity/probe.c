@@ -105,9 +105,9 @@ static void read_quantile(const struct probe_ask *ask, const struct run_stage *s
     const struct hist *hist = log->hist[promise->metric];
     int count = batches_of(log, batches);
     uint64_t low, high;
-    double n = (double)probe->samples, limit_ns = (double)promise->limit_ns;
+    double n = (double)probe->seen.samples, limit_ns = (double)promise->limit_ns;
     double allowed = 1 - promise->quantile;
-    probe->waits = waits_of(batches, count);
+    probe->seen.waits = waits_of(batches, count);
     probe->quantile_ns = value_at(hist, (uint64_t)ceil(promise->quantile * n));
     bool judged = quantile_ranks_batches(batches, count, promise->quantile, PROBE_LEVEL, &low,
                                          &high, NULL) == 0;
@@ -121,7 +121,7 @@ static void read_quantile(const struct probe_ask *ask, const struct run_stage *s
         if (isnan(low_ns) || low_ns > limit_ns) probe->verdict = PROMISE_BROKEN;
         if (high_ns <= limit_ns) probe->verdict = PROMISE_KEPT;
         /* With few requests over the limit their spread shows nothing about that at the quantile. */
-        if ((double)probe->over >= NEAR_PART * allowed * n) {
+        if ((double)probe->seen.over >= NEAR_PART * allowed * n) {
             probe->low_ns = low_ns;
             probe->high_ns = high_ns;
         }
@@ -129,13 +129,13 @@ static void read_quantile(const struct probe_ask *ask, const struct run_stage *s
     probe->few = !judged;
     /* without known stalls nobody can tell whose fault it is */
     bool far_over = !judged && !isnan(stage->stood_still_ns) &&
-                    slo_is_far_over(promise, (double)probe->over, n);
+                    slo_is_far_over(promise, (double)probe->seen.over, n);
     bool hopeless = stage->duration_s < SHORT_PART * ask->window_s;
     /* even if chance is taken into account */
     struct share within;
     bool surely_over =
         share_of_batches(batches, count, PROBE_LEVEL, &within) == 0 && 1 - within.high > allowed;
-    if (hopeless || probe->grew || far_over || surely_over) probe->verdict = PROMISE_BROKEN;
+    if (hopeless || probe->seen.grew || far_over || surely_over) probe->verdict = PROMISE_BROKEN;
 }
 
 /* The grants after the window's end, to requests of the window. */
@@ -156,9 +156,9 @@ static void read_backlog(const struct run_stage *stage, const struct probe_log *
     double granted = fmax(0, stage->grants - late_grants(stage));
     double way_ns = (double)log->hist[log->promise.metric]->min; /* INT64_MAX: none was granted */
     double way_s = fmin(way_ns, (double)log->promise.limit_ns) / 1e9;
-    double due = (double)probe->samples * fmax(0, 1 - way_s / stage->duration_s);
-    probe->served_per_s = fmax(0, granted - 1) / stage->duration_s;
-    probe->grew = due - granted > GREW_SIGMAS * sqrt(due);
+    double due = (double)probe->seen.samples * fmax(0, 1 - way_s / stage->duration_s);
+    probe->seen.served_per_s = fmax(0, granted - 1) / stage->duration_s;
+    probe->seen.grew = due - granted > GREW_SIGMAS * sqrt(due);
 }
 
 /* Whether stalls of lockbench may have caused the verdict, where the quantile is among requests that
@@ -167,10 +167,10 @@ static void read_backlog(const struct run_stage *stage, const struct probe_log *
  * be the reason if it lasted for the limit. */
 static bool may_have_lost(const struct run_stage *stage, const struct probe_log *log,
                           const struct probe *probe) {
-    double allowed = (1 - log->promise.quantile) * (double)probe->samples;
+    double allowed = (1 - log->promise.quantile) * (double)probe->seen.samples;
     if (!run_stood_still(stage)) return false;
     if (isnan(stage->stalled)) return log->hist[METRIC_HICCUP]->max >= log->promise.limit_ns;
-    return (double)probe->over - stage->stalled <= allowed;
+    return (double)probe->seen.over - stage->stalled <= allowed;
 }
 
 /* True if the engine's late timers may have caused the verdict, kept or broken alike: if late
@@ -181,7 +181,7 @@ static bool may_be_late(const struct run_stage *stage, const struct probe_log *l
                         const struct probe *probe) {
     const struct hist *hiccup = log->hist[METRIC_HICCUP];
     if (isnan(probe->quantile_ns)) return may_have_lost(stage, log, probe);
-    double before = probe->throughput_per_s * probe->quantile_ns / 1e9;
+    double before = probe->seen.throughput_per_s * probe->quantile_ns / 1e9;
     /* A long stall of lockbench delays each request that falls due in it, by up to its length. */
     double one_ns = (double)(run_stood_still(stage) ? hiccup->max : hist_quantile(hiccup, 0.99));
     double late_ns = one_ns + before * hist_mean(hiccup);
@@ -193,7 +193,7 @@ static bool may_be_late(const struct run_stage *stage, const struct probe_log *l
 static bool key_was_busy(const struct probe_ask *ask, const struct probe *probe) {
     double cycle_ns = probe->hold_mean_ns + probe->handoff_mean_ns;
     /* the comparison is false if a mean is not known (NAN) */
-    return ask->one_key && probe->throughput_per_s * cycle_ns / 1e9 >= KEY_BUSY_PART;
+    return ask->one_key && probe->seen.throughput_per_s * cycle_ns / 1e9 >= KEY_BUSY_PART;
 }
 
 static bool threads_were_busy(const struct run_stage *stage) {
@@ -214,8 +214,8 @@ static enum probe_limit limit_of(const struct probe_ask *ask, const struct run_s
     bool limited = stage->limited_by != NULL, busy = limited && threads_were_busy(stage);
     if (was_stolen(stage)) return PROBE_STOLEN;
     if (limited && !busy && may_be_late(stage, log, probe)) return PROBE_LATE;
-    bool over = (double)probe->over > (1 - promise->quantile) * (double)probe->samples;
-    if (!over && !probe->grew) return PROBE_NOT_LIMITED;
+    bool over = (double)probe->seen.over > (1 - promise->quantile) * (double)probe->seen.samples;
+    if (!over && !probe->seen.grew) return PROBE_NOT_LIMITED;
     if (busy) return PROBE_BUSY;
     /* Requests were late although the acquires that started were not: the requests waited for a
      * free client of lockbench, not for the lock. */
@@ -235,6 +235,7 @@ static double mean_of_hist(const struct hist *hist, int64_t least) {
 struct probe probe_read(const struct probe_ask *ask, const struct run_stage *stage,
                         const struct probe_log *log) {
     struct probe probe = {.verdict = PROMISE_UNSURE,
+                          .seen.thin = true,
                           .quantile_ns = NAN,
                           .low_ns = NAN,
                           .high_ns = NAN,
@@ -242,22 +243,27 @@ struct probe probe_read(const struct probe_ask *ask, const struct run_stage *sta
                           .handoff_mean_ns = NAN};
     snprintf(probe.stage, sizeof probe.stage, "%s", stage->id ? stage->id : "");
     double samples = isnan(stage->due) ? stage->attempts : stage->due;
-    if (samples > 0) probe.samples = (uint64_t)samples;
+    if (samples > 0) probe.seen.samples = (uint64_t)samples;
     if (stage->missed > 0) probe.missed = (uint64_t)stage->missed;
-    if (stage->throughput_per_s > 0) probe.throughput_per_s = stage->throughput_per_s;
-    if (!log || strcmp(stage->status, "complete") != 0 || probe.samples == 0) return probe;
+    if (stage->throughput_per_s > 0) probe.seen.throughput_per_s = stage->throughput_per_s;
+    if (!log || strcmp(stage->status, "complete") != 0 || probe.seen.samples == 0) return probe;
     probe.hold_mean_ns = mean_of_hist(log->hist[METRIC_HOLD], 1);
     probe.handoff_mean_ns = mean_of_hist(log->hist[METRIC_HANDOFF], MEANS_MIN);
     uint64_t within = slo_batch(log->hist[log->promise.metric], log->promise.limit_ns).below;
-    probe.over = within < probe.samples ? probe.samples - within : 0;
+    probe.seen.over = within < probe.seen.samples ? probe.seen.samples - within : 0;
     probe.measured = true;
-    probe.span_s = stage->warmup_s + stage->duration_s;
+    probe.seen.span_s = stage->warmup_s + stage->duration_s;
     read_backlog(stage, log, &probe);
     read_quantile(ask, stage, log, &probe);
     /* A broken promise becomes unsure, since the lock might have kept it. A promise that was kept
      * in spite of the limit was kept. */
     probe.limit = limit_of(ask, stage, log, &probe);
     if (probe.limit && probe.verdict == PROMISE_BROKEN) probe.verdict = PROMISE_UNSURE;
+    probe.seen.kept = probe.verdict == PROMISE_KEPT;
+    probe.seen.limited = probe.limit != PROBE_NOT_LIMITED;
+    /* So few samples say nothing, and more of them might have kept the promise. */
+    double told = SAMPLES_TOLD / (1 - log->promise.quantile);
+    probe.seen.thin = (double)probe.seen.samples < told && (double)probe.seen.over <= SAMPLES_TOLD;
     return probe;
 }
 
@@ -267,20 +273,4 @@ const char *probe_unsure_text(const struct probe *probe) {
     if (!probe->measured) return "not measured to the end";
     return probe->few ? "too few requests for an interval of the quantile"
                       : "the quantile's interval lies on both sides of the limit";
-}
-
-struct search_result probe_result(const struct probe *probe, double allowed) {
-    /* So few samples say nothing, and more of them might have kept the promise. */
-    bool thin =
-        (double)probe->samples < SAMPLES_TOLD / allowed && (double)probe->over <= SAMPLES_TOLD;
-    bool told = probe->measured && !thin;
-    return (struct search_result){.load = probe->load,
-                                  .over = probe->over,
-                                  .samples = told ? probe->samples : 0,
-                                  .kept = probe->verdict == PROMISE_KEPT,
-                                  .grew = probe->grew,
-                                  .served_per_s = probe->served_per_s,
-                                  .span_s = probe->span_s,
-                                  .waits = probe->waits,
-                                  .limited = probe->limit != PROBE_NOT_LIMITED};
 }

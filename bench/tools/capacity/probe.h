@@ -20,7 +20,6 @@ enum probe_limit { PROBE_NOT_LIMITED, PROBE_LATE, PROBE_STOLEN, PROBE_BUSY, PROB
 struct probe {
     char stage[96]; /* the stage's id */
     char run[96];   /* the folder of its run, below that of the search */
-    double load;    /* arrivals a second, or clients */
     enum promise_verdict verdict;
     /* PROBE_LATE and PROBE_STOLEN are set even if the promise was kept nevertheless */
     enum probe_limit limit;
@@ -29,16 +28,11 @@ struct probe {
     /* The quantile and its interval; NAN: not known. Any of them is NAN, too, if the value is
      * beyond the last granted request */
     double quantile_ns, low_ns, high_ns;
-    /* samples: requests due in the window; in a closed loop, begun in it */
-    uint64_t samples, over, missed;
+    uint64_t missed;
     double hold_mean_ns, handoff_mean_ns; /* NAN where there is none */
-    double throughput_per_s;
-    /* Open loop only. grew: the backlog grew in the window by more than chance explains;
-     * served_per_s: grants a second in the window, 0 = not known */
-    bool grew;
-    double served_per_s;
-    double span_s; /* warm-up and window together */
-    struct search_waits waits;
+    /* What the search is told. samples: requests due in the window; in a closed loop, begun in it. The caller fills in
+     * the load. */
+    struct search_result seen;
 };
 
 #define PROBE_LEVEL 0.95
@@ -66,9 +60,6 @@ struct probe_ask {
 /* Reads a stage that was run with the log's promise and slo.stop. log: NULL = it can't be read, so nothing was measured. */
 struct probe probe_read(const struct probe_ask *ask, const struct run_stage *stage,
                         const struct probe_log *log);
-
-/* The probe as the search takes it. allowed: the share that may be over the limit. */
-struct search_result probe_result(const struct probe *probe, double allowed);
 
 /* Why the verdict is unsure, in words, for users; NULL if it is not. A limit of the load generator
  * is told in the words of probe_limit_text. */

@@ -7,9 +7,6 @@
 #include "bench/base/rng.h"
 #include "results/stats/quantile.h"
 
-static double window_settled_rate(double capacity_per_s, double span_s);
-static double relaxation_s(double rate_per_s, double capacity_per_s);
-
 #define EDGE_LOW 2.0    /* 1/e^2 of the share that is allowed */
 #define EDGE_FAR 2.5    /* e^2.5: 12 times that share */
 #define EDGE_SIDE_MIN 3 /* points on each side that are enough for an answer */
@@ -135,6 +132,66 @@ static int edge_find(const struct edge_point *points, int count, double level, d
     return 0;
 }
 
+/* ---- how long a probe must last ---- */
+
+#define WINDOW_MIN_S 5.0
+#define LIMITS 20     /* a window lasts so many limits or RELAXATIONS, whichever is longer */
+#define WARM_LIMITS 5 /* a warm-up lasts so many limits, */
+#define WARM_RELAXATIONS 2.0
+#define WARM_PART 0.25 /* and at most this part of the window */
+/* A window should have so many requests that this number may be over the limit. */
+#define SAMPLES 5.0
+#define PROBES 12    /* the budget has room for so many probes, */
+#define PROBES_MIN 4 /* and for so many if the quantile needs many samples */
+/* The budget of a slow lock has room for so many windows with SAMPLES. */
+#define PROBES_SLOW 30
+#define BUDGET_MIN_S 150.0
+#define BUDGET_MAX_S 600.0
+
+/* The relaxation time of the queue at a rate; infinite at the capacity and above. */
+static double relaxation_s(double rate_per_s, double capacity_per_s) {
+    double root = sqrt(rate_per_s / capacity_per_s);
+    return root < 1 ? 1 / capacity_per_s / ((1 - root) * (1 - root)) : INFINITY;
+}
+
+/* The greatest rate whose queue settles within a warm-up and window of span_s together; 0 = none. */
+static double window_settled_rate(double capacity_per_s, double span_s) {
+    double root = 1 - sqrt(RELAXATIONS_MIN / (capacity_per_s * span_s));
+    return root > 0 ? root * root * capacity_per_s : 0;
+}
+
+/* The relaxation time at the rate at which a queue with constant service times, served in order of
+ * arrival, begins to break the promise. At that rate the share of waits beyond w falls like exp(-2
+ * (1 - rate/capacity) w capacity). 0 = not known. */
+static double edge_relaxation_s(const struct search_ask *ask) {
+    if (!(ask->capacity_per_s > 0)) return 0;
+    double idle = log(1 / ask->allowed) / (2 * ask->limit_s * ask->capacity_per_s);
+    return idle < 1 ? relaxation_s((1 - idle) * ask->capacity_per_s, ask->capacity_per_s) : 0;
+}
+
+struct window search_window(const struct search *search, double load) {
+    const struct search_ask *ask = &search->ask;
+    double last_per_s = search->count ? search->results[search->count - 1].throughput_per_s : 0;
+    double rate_per_s = ask->whole ? last_per_s : load, relaxed_s = edge_relaxation_s(ask);
+    double samples_s = rate_per_s > 0 ? SAMPLES / ask->allowed / rate_per_s : 0;
+    double wanted_s = fmax(LIMITS * ask->limit_s, RELAXATIONS * relaxed_s);
+    double duration_s = fmin(wanted_s, ask->budget_s / PROBES / (1 + WARM_PART));
+    duration_s = fmax(duration_s, fmin(samples_s, ask->budget_s / PROBES_MIN));
+    duration_s = fmax(duration_s, WINDOW_MIN_S);
+    double warmup_s = fmax(WARM_LIMITS * ask->limit_s, WARM_RELAXATIONS * relaxed_s);
+    warmup_s = fmax(ask->warmup_s, fmin(warmup_s, WARM_PART * duration_s));
+    return (struct window){.warmup_s = warmup_s, .duration_s = duration_s};
+}
+
+static double budget_of(const struct search_ask *ask) {
+    double limits_s = PROBES * (1 + WARM_PART) * LIMITS * ask->limit_s;
+    double samples_s =
+        ask->capacity_per_s > 0 ? PROBES_SLOW * SAMPLES / ask->allowed / ask->capacity_per_s : 0;
+    return fmax(BUDGET_MIN_S, fmin(BUDGET_MAX_S, fmax(limits_s, samples_s)));
+}
+
+/* ---- the search ---- */
+
 /* Probes from NEAR below an edge to ABOVE it, in the logarithm of the load, show its scatter: above it
  * a queue grows. */
 #define NEAR 0.35
@@ -161,14 +218,32 @@ static int edge_find(const struct edge_point *points, int count, double level, d
 /* The generator is taken for the limit if it spoilt so many probes above all other loads. */
 #define LIMITED_MOST 5
 #define TOO_SLOW "the load generator or a busy machine was too slow at every load"
-#define AT_END 2 /* probes at an end of the range that are enough for that end */
+#define START_PART 0.75 /* the first load, as a part of the closed loop's throughput */
+#define START_PER_S 50  /* the first load after a closed loop without a grant */
+#define START_CLIENTS 4
+/* A window must have so many requests that this number may be over the limit: with fewer, the
+ * quantile has no interval. */
+#define SAMPLES_LEAST 3.7
+#define WINDOWS 4 /* the budget must have room for so many windows */
+#define AT_END 2  /* probes at an end of the range that are enough for that end */
 
-void search_init(struct search *search, const struct search_ask *ask) {
-    *search = (struct search){.ask = *ask};
+void search_init(struct search *search, const struct search_ask *asked) {
+    struct search_ask ask = *asked;
+    double rate_per_s = ask.capacity_per_s > 0 ? START_PART * ask.capacity_per_s : START_PER_S;
+    if (ask.budget_s <= 0) ask.budget_s = budget_of(&ask);
+    if (ask.start <= 0) ask.start = ask.whole ? START_CLIENTS : rate_per_s;
+    if (ask.least <= 0)
+        ask.least = ask.whole ? 1 : SAMPLES_LEAST / ask.allowed / (ask.budget_s / WINDOWS);
+    ask.least = fmin(ask.least, ask.most);
+    *search = (struct search){.ask = ask};
 }
 
 void search_add(struct search *search, const struct search_result *result) {
     if (search->count < EDGE_POINTS_MAX) search->results[search->count++] = *result;
+}
+
+static bool shows(const struct search_result *result) {
+    return result->samples > 0 && !result->thin;
 }
 
 /* The share over the limit, in shares that are allowed: above 1 the promise was broken. */
@@ -180,7 +255,7 @@ static double over_of(const struct search *search, const struct search_result *r
 /* True if the promise was not kept and the generator may be the reason. A promise that was kept in
  * spite of a slow generator was kept. */
 static bool is_spoilt(const struct search *search, const struct search_result *result) {
-    return result->limited && result->samples > 0 && over_of(search, result) > 1;
+    return result->limited && shows(result) && over_of(search, result) > 1;
 }
 
 /* The greatest load at which a probe showed anything about the lock; 0 = there is none. */
@@ -188,7 +263,7 @@ static double greatest_told(const struct search *search) {
     double greatest = 0;
     for (int i = 0; i < search->count; i++) {
         const struct search_result *result = &search->results[i];
-        if (result->samples > 0 && !is_spoilt(search, result) && result->load > greatest)
+        if (shows(result) && !is_spoilt(search, result) && result->load > greatest)
             greatest = result->load;
     }
     return greatest;
@@ -219,7 +294,7 @@ static int points_of(const struct search *search, enum points which,
     double told = greatest_told(search);
     for (int i = 0; i < search->count; i++) {
         const struct search_result *result = &search->results[i];
-        if (result->samples == 0 || (which == POINTS_CLEAN && result->limited)) continue;
+        if (!shows(result) || (which == POINTS_CLEAN && result->limited)) continue;
         if (is_spoilt(search, result) && !(which == POINTS_BEYOND && result->load > told)) continue;
         points[count++] = (struct edge_point){.x = log(result->load), .y = over_of(search, result)};
     }
@@ -317,7 +392,7 @@ static int probes_at(const struct search *search, double load, bool clean) {
     int count = 0;
     for (int i = 0; i < search->count; i++) {
         const struct search_result *result = &search->results[i];
-        count += result->load == load && result->samples > 0 && !(clean && result->limited);
+        count += result->load == load && shows(result) && !(clean && result->limited);
     }
     return count;
 }
@@ -337,7 +412,7 @@ static bool is_end_settled(const struct search *search, double load, bool up) {
 /* The last probes without a result; limited_too: also those of which a busy machine was the reason. */
 static int failures(const struct search *search, bool limited_too) {
     int count = 0;
-    for (int i = search->count - 1; i >= 0 && search->results[i].samples == 0; i--)
+    for (int i = search->count - 1; i >= 0 && !shows(&search->results[i]); i--)
         count += limited_too || !search->results[i].limited;
     return count;
 }
@@ -347,8 +422,7 @@ static double widen(const struct search *search, bool up) {
     double end = 0;
     for (int i = 0; i < search->count; i++) {
         double load = search->results[i].load;
-        if (search->results[i].samples == 0 || (up && is_spoilt(search, &search->results[i])))
-            continue;
+        if (!shows(&search->results[i]) || (up && is_spoilt(search, &search->results[i]))) continue;
         if (end == 0 || (up ? load > end : load < end)) end = load;
     }
     if (end == 0) return search->results[search->count - 1].load;
@@ -403,9 +477,17 @@ bool search_next(struct search *search, bool more, double *ret_load) {
     return true;
 }
 
+bool search_next_probe(struct search *search, double *ret_load, struct window *ret_window) {
+    double left_s = search->ask.budget_s - search->spent_s;
+    if (!search_next(search, search->cost_s <= left_s, ret_load)) return false;
+    *ret_window = search_window(search, *ret_load);
+    /* the first probe always runs */
+    return search->count == 0 || ret_window->warmup_s + ret_window->duration_s <= left_s;
+}
+
 static bool any_limited(const struct search *search) {
     for (int i = 0; i < search->count; i++) {
-        if (search->results[i].limited && search->results[i].samples > 0) return true;
+        if (search->results[i].limited && shows(&search->results[i])) return true;
     }
     return false;
 }
@@ -525,59 +607,4 @@ struct search_answer search_answer(const struct search *search) {
             "beyond it the load generator or a busy machine was too slow: the lock may carry more";
     }
     return answer;
-}
-
-/* ---- how long a probe must last ---- */
-
-#define WINDOW_MIN_S 5.0
-#define LIMITS 20     /* a window lasts so many limits or RELAXATIONS, whichever is longer */
-#define WARM_LIMITS 5 /* a warm-up lasts so many limits, */
-#define WARM_RELAXATIONS 2.0
-#define WARM_PART 0.25 /* and at most this part of the window */
-/* A window should have so many requests that this number may be over the limit. */
-#define SAMPLES 5.0
-#define PROBES 12    /* the budget has room for so many probes, */
-#define PROBES_MIN 4 /* and for so many if the quantile needs many samples */
-/* The budget of a slow lock has room for so many windows with SAMPLES. */
-#define PROBES_SLOW 30
-#define BUDGET_MIN_S 150.0
-#define BUDGET_MAX_S 600.0
-
-/* The relaxation time of the queue at a rate; infinite at the capacity and above. */
-static double relaxation_s(double rate_per_s, double capacity_per_s) {
-    double root = sqrt(rate_per_s / capacity_per_s);
-    return root < 1 ? 1 / capacity_per_s / ((1 - root) * (1 - root)) : INFINITY;
-}
-
-/* The greatest rate whose queue settles within a warm-up and window of span_s together; 0 = none. */
-static double window_settled_rate(double capacity_per_s, double span_s) {
-    double root = 1 - sqrt(RELAXATIONS_MIN / (capacity_per_s * span_s));
-    return root > 0 ? root * root * capacity_per_s : 0;
-}
-
-/* The relaxation time at the rate at which a queue with constant service times, served in order of
- * arrival, begins to break the promise. At that rate the share of waits beyond w falls like exp(-2
- * (1 - rate/capacity) w capacity). 0 = not known. */
-static double edge_relaxation_s(const struct window_ask *ask) {
-    if (!(ask->capacity_per_s > 0)) return 0;
-    double idle = log(1 / ask->allowed) / (2 * ask->limit_s * ask->capacity_per_s);
-    return idle < 1 ? relaxation_s((1 - idle) * ask->capacity_per_s, ask->capacity_per_s) : 0;
-}
-
-struct window window_of(const struct window_ask *ask, double rate_per_s) {
-    double relaxed_s = edge_relaxation_s(ask);
-    double samples_s = rate_per_s > 0 ? SAMPLES / ask->allowed / rate_per_s : 0;
-    double wanted_s = fmax(LIMITS * ask->limit_s, RELAXATIONS * relaxed_s);
-    double duration_s = fmin(wanted_s, ask->budget_s / PROBES / (1 + WARM_PART));
-    duration_s = fmax(duration_s, fmin(samples_s, ask->budget_s / PROBES_MIN));
-    duration_s = fmax(duration_s, WINDOW_MIN_S);
-    double warmup_s = fmax(WARM_LIMITS * ask->limit_s, WARM_RELAXATIONS * relaxed_s);
-    warmup_s = fmax(ask->warmup_s, fmin(warmup_s, WARM_PART * duration_s));
-    return (struct window){.warmup_s = warmup_s, .duration_s = duration_s};
-}
-
-double window_budget_s(double limit_s, double allowed, double capacity_per_s) {
-    double limits_s = PROBES * (1 + WARM_PART) * LIMITS * limit_s;
-    double samples_s = capacity_per_s > 0 ? PROBES_SLOW * SAMPLES / allowed / capacity_per_s : 0;
-    return fmax(BUDGET_MIN_S, fmin(BUDGET_MAX_S, fmax(limits_s, samples_s)));
 }

@@ -45,14 +45,17 @@
 #define SEARCH_LEVEL 0.95
 #define SEARCH_ROUND 4 /* probes in a round */
 
+/* Times are in seconds, rates a second. 0 in start, least and budget_s: search_init chooses. */
 struct search_ask {
     double start, least, most; /* loads, above 0 */
     double allowed;            /* the share of samples that may be over the limit */
-    bool whole;                /* loads are whole numbers */
+    bool whole;                /* loads are numbers of clients, and no rates */
     uint64_t seed;
-    /* grants a second in a closed loop; 0 = not known, or the load is no rate */
+    /* grants in a closed loop; 0 = not known, or a search by clients */
     double capacity_per_s;
-    double limit_s; /* of the promise */
+    double limit_s;  /* of the promise */
+    double warmup_s; /* the shortest warm-up of a probe */
+    double budget_s; /* the time for all probes */
 };
 
 /* The waits of a probe; 0 = not known. worth: the window in relaxation times (batches_worth). */
@@ -62,11 +65,14 @@ struct search_waits {
 
 struct search_result {
     double load;
-    uint64_t over, samples; /* samples 0: the probe gave no result */
-    bool kept;              /* the promise was kept, with confidence */
-    bool limited;           /* the generator was so slow that it may have caused the verdict */
-    bool grew; /* the backlog grew: there is no steady state, so the promise will be broken */
-    double served_per_s; /* grants within the window; 0 = not known */
+    uint64_t over, samples;
+    bool
+        thin; /* not measured to the end, or too few samples: it shows nothing, as without samples */
+    bool kept;    /* the promise was kept, with confidence */
+    bool limited; /* the generator was so slow that it may have caused the verdict */
+    bool grew;    /* the backlog grew: there is no steady state, so the promise will be broken */
+    double throughput_per_s;
+    double served_per_s; /* open loop: grants within the window; 0 = not known */
     double span_s;       /* warm-up and window together */
     struct search_waits waits;
 };
@@ -77,6 +83,12 @@ struct search {
     int count;
     double round[SEARCH_ROUND]; /* loads still to probe, from the end */
     int round_left, rounds;
+    double spent_s, cost_s; /* of the budget; by the longest probe. The caller counts */
+};
+
+/* How long a probe lasts. */
+struct window {
+    double warmup_s, duration_s;
 };
 
 enum search_limit { SEARCH_NO_ANSWER, SEARCH_BY_PROMISE, SEARCH_BY_GENERATOR, SEARCH_BY_RANGE };
@@ -90,11 +102,14 @@ struct search_answer {
     double times;    /* no answer: so many times the time would do; 0 = not known */
 };
 
+/* By default the budget is 2.5 to 10 minutes, by the promise. */
 void search_init(struct search *search, const struct search_ask *ask);
 
 /* Returns true and the next load; false if further probes would hardly change the answer, or can't improve it.
  * more: there is time for another probe. */
 bool search_next(struct search *search, bool more, double *ret_load);
+/* The same with the time of the probe, as long as the budget lasts. */
+bool search_next_probe(struct search *search, double *ret_load, struct window *ret_window);
 
 /* Adds the result of a probe. At most EDGE_POINTS_MAX; search_next ends the search before that. */
 void search_add(struct search *search, const struct search_result *result);
@@ -109,28 +124,11 @@ struct search_answer search_answer(const struct search *search);
  * still grows when a short window ends, and the promise seems to be kept. Where one request is
  * served at a time, in the mean time 1/capacity, the influence of the queue's first state decays
  * with the relaxation time 1/capacity / (1 - sqrt(rate/capacity))^2 (Cohen, The Single Server
- * Queue, 1982). This file reads no clock and runs nothing. Times are in seconds, rates per
- * second. */
-
-struct window_ask {
-    double limit_s, allowed; /* limit_s: of the promise; allowed: the share that may be over it */
-    /* throughput of the closed loop; 0 = not known, or a search by clients */
-    double capacity_per_s;
-    double warmup_s; /* the shortest warm-up */
-    double budget_s; /* the time for all probes of a lock */
-};
-
-struct window {
-    double warmup_s, duration_s;
-};
-
-/* The warm-up and the window of a probe at this rate (0 = not known). The window lasts 20 limits or 8 relaxation times
- * of the queue at the edge, whichever is longer, but no longer than lets 12 probes fit into the budget (4 probes, if
- * the quantile needs many samples); and never less than 5 s. */
-struct window window_of(const struct window_ask *ask, double rate_per_s);
-
-/* The time that the probes of a lock take for this promise if the user gives no time: 2.5 to 10
- * minutes. */
-double window_budget_s(double limit_s, double allowed, double capacity_per_s);
+ * Queue, 1982).
+ *
+ * The window of a probe lasts 20 limits or 8 relaxation times of the queue at the edge, whichever is longer, but no
+ * longer than lets 12 probes fit into the budget (4 probes, if the quantile needs many samples); and never less than
+ * 5 s. */
+struct window search_window(const struct search *search, double load);
 
 #endif
