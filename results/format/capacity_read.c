@@ -22,7 +22,6 @@ const char *capacity_limit_name(enum capacity_limit limit) {
 #define PROBE(kind, member, path, ...) ROW(capacity_probe, kind, member, path, __VA_ARGS__)
 
 static const struct result_field probe_fields[] = {
-    PROBE(TEXT, stage, "stage", .help = "the stage's id in its run.json"),
     PROBE(TEXT, run, "run", .help = "the folder of that, beside this file"),
     PROBE(TEXT, verdict_word, "verdict", .words = PROMISE_WORDS,
           .help = "kept: the whole interval is within the limit"),
@@ -48,7 +47,6 @@ static const struct result_field probe_fields[] = {
                   "broken, however many requests were within the limit"),
     PROBE(COUNT, samples, "samples",
           .help = "operations due in the window (closed loop: begun in it)"),
-    PROBE(COUNT, missed, "missed", .help = "those that never started"),
     PROBE(REAL, over_share, "over_share",
           .help = "the share of the samples that were over the limit, failed, timed out or never "
                   "started"),
@@ -60,8 +58,6 @@ static const struct result_field probe_fields[] = {
 static const struct result_field lock_fields[] = {
     LOCK(TEXT, lock, "lock", .help = "name of the lock"),
     LOCK(TEXT, backend, "backend", .help = "its backend"),
-    LOCK(TEXT, primitive, "primitive", .help = "mutex, rwlock, ..."),
-    LOCK(COUNT, holders, "holders", .help = "clients that may hold a key at the same time"),
     LOCK(TEXT, topology, "topology", .help = "servers that it ran on"),
     LOCK(TEXT, durability, "durability", .help = "how they keep their data, in words"),
     LOCK(TEXT, durability_class, "durability_class", .help = "as durability_class of a stage"),
@@ -69,13 +65,8 @@ static const struct result_field lock_fields[] = {
     LOCK(TEXT, guarantee, "guarantee", .words = GUARANTEE_WORDS,
          .help = "where the truth about the lock lives"),
     LOCK(TEXT, server, "server", .help = "the server with its version"),
-    NO_MEMBER(OBJECT, "executor", .help = "the processes and threads that made the load"),
-    LOCK(COUNT, threads, "executor.threads", .help = "threads of all processes"),
-    LOCK(COUNT, processes, "executor.processes", .help = "processes"),
     NO_MEMBER(OBJECT, "slo", .help = "the promise"),
     LOCK(TEXT, slo, "slo.text", .help = "as the user wrote it"),
-    LOCK(TEXT, metric, "slo.metric", .words = "acquire_due acquire",
-         .help = "acquire_due by rate, acquire by clients"),
     LOCK(REAL, quantile, "slo.quantile", .help = "0.99 for p99"),
     LOCK(NS, limit_ns, "slo.limit_ns", .help = "the limit"),
     LOCK(TEXT, by_word, "by", .words = "rate clients",
@@ -84,8 +75,6 @@ static const struct result_field lock_fields[] = {
     LOCK(TEXT, hold, "hold", .help = "as hold of a stage"),
     LOCK(TEXT, think, "think", .help = "as think of a stage"),
     LOCK(TEXT, keys, "keys", .help = "number of keys"),
-    LOCK(TEXT, key_distribution, "key_distribution", .words = "own uniform zipf",
-         .help = "how clients choose a key"),
     LOCK(COUNT, clients, "clients",
          .help = "by rate: the pool of clients; by clients: the greatest number that was allowed"),
     LOCK(FLAG, violated, "violated",
@@ -102,7 +91,6 @@ static const struct result_field lock_fields[] = {
     LOCK(REAL, low, "answer.low", .help = "begin of its interval"),
     LOCK(REAL, high, "answer.high",
          .help = "its end; null: the lock may carry more, and only low is sure"),
-    LOCK(REAL, level, "answer.level", .help = "confidence of the interval"),
     LOCK(TEXT, limited_by_word, "limited_by", .words = "slo generator range",
          .help = "what ended the search; null without an answer",
          .more = "slo: the promise is broken beyond it. generator: the generator or a busy "

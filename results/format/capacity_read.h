@@ -32,29 +32,26 @@ enum capacity_limit {
 /* Texts are borrowed from the file; NULL = absent. Figures are NAN if they are not known; times are
  * in ns. */
 struct capacity_probe {
-    const char *stage,
-        *run; /* its id in its run.json; the folder of that, below that of the file */
+    const char *run;                       /* the folder of its run, below that of the file */
     const char *verdict_word, *limited_by; /* limited_by: "generator" or NULL */
     enum promise_verdict verdict;
     double value; /* the load: arrivals a second, or clients */
     /* the quantile of the promise, and its interval low_ns .. high_ns: both NAN if it is not known, high_ns alone NAN if
      * it has no upper end */
     double quantile_ns, low_ns, high_ns;
-    bool grew; /* the backlog grew in the window by more than chance explains */
-    /* operations due in the window; missed: those that never started in it */
-    double samples, missed;
+    bool grew;         /* the backlog grew in the window by more than chance explains */
+    double samples;    /* operations due in the window */
     double over_share; /* samples over the limit, with all that failed */
 };
 
 struct capacity_lock {
-    const char *lock, *backend, *primitive, *topology, *durability, *durability_class,
-        *durability_note, *guarantee, *server;
-    const char *by_word, *hold, *think, *keys, *key_distribution, *limited_by_word, *why;
-    const char *slo, *metric; /* "acquire_due.p99<=20ms"; "acquire_due" or "acquire" */
+    const char *lock, *backend, *topology, *durability, *durability_class, *durability_note,
+        *guarantee, *server;
+    const char *by_word, *hold, *think, *keys, *limited_by_word, *why;
+    const char *slo; /* "acquire_due.p99<=20ms" */
     enum capacity_by by;
     enum capacity_limit limited_by;
-    double threads, processes, clients; /* clients: the pool of a search by rate */
-    double holders; /* of one key at the same time; NAN: any number, or not known */
+    double clients; /* the pool of a search by rate */
     double quantile, limit_ns;
     /* two clients held the lock at the same time in a probe: the load which it carried does not count */
     bool violated;
@@ -62,7 +59,7 @@ struct capacity_lock {
     double saturated_per_s;
     bool answered;
     /* the answer: arrivals a second, or clients; high NAN: not bounded */
-    double value, low, high, level;
+    double value, low, high;
     double handoff_ns, hold_ns, bound_per_s; /* 1 / (hold + handoff): the grants of one key */
     struct capacity_probe *probes;           /* in the order they ran */
     int probe_count;

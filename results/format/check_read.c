@@ -77,12 +77,8 @@ static const struct result_field cell_fields[] = {
              "the number of runs that failed or showed nothing; without those whose faults tested "
              "nothing, if others tested the lock"),
     CELL(TEXT, workload, "workload", .help = "workload that ran"),
-    CELL(TEXT, topology, "topology", .help = "servers that it ran on"),
     CELL(TEXT, durability, "durability", .help = "how they keep their data, in words"),
-    CELL(TEXT, durability_note, "durability_note", .help = "as durability_note of a stage"),
     CELL(TEXT, server, "server", .help = "the server with its version"),
-    CELL(COUNT, clients, "clients", .help = "clients that shared the lock"),
-    CELL(NS, lease_ns, "lease_ns", .help = "the lease in the requests"),
     CELL(COUNT, grants, "grants", .sums = true, .help = "grants of all seeds"),
     CELL(COUNT, tested, "tested", .sums = true,
          .help = "of these grants, those during which another client waited for the key; as "
@@ -119,7 +115,6 @@ static const struct result_field cell_fields[] = {
     CELL(COUNT, recovery_count, "recovery_ns.count", .help = "trials"),
     CELL(NS, recovery_min, "recovery_ns.min", .help = "the shortest"),
     CELL(NS, recovery_p50, "recovery_ns.p50", .help = "the median"),
-    CELL(NS, recovery_p90, "recovery_ns.p90", .help = "the 90th percentile"),
     CELL(NS, recovery_max, "recovery_ns.max", .help = "the longest"),
     CELL(NS, theory_max, "recovery_ns.theory_max", .help = "the longest that theory allows"),
     CELL(NUMBERS, trials, "recovery_ns.trials", .help = "all trials, sorted"),
@@ -130,7 +125,6 @@ static const struct result_field cell_fields[] = {
     NO_MEMBER(OPTIONAL, "residue", .help = "as residue of a stage"),
     CELL(COUNT, residue, "residue.count", .sums = true,
          .help = "keys, rows or nodes that were left"),
-    CELL(TEXT, residue_example, "residue.example", .help = "one of these"),
     CELL(COUNT, seed, "seed", .help = "the seed of the run with the worst verdict"),
     CELL(TEXT, command, "command", .help = "the command that repeats it"),
     CELL(TEXT, run, "run", .help = "its folder"),

@@ -25,7 +25,6 @@ static double finite_or_nan(double value) {
 static struct capacity_probe probe_figures(const struct probe *probe) {
     bool limited = probe->limit != PROBE_NOT_LIMITED;
     return (struct capacity_probe){
-        .stage = probe->stage,
         .run = probe->run,
         .verdict_word = promise_verdict_name(probe->verdict),
         .limited_by = limited ? capacity_limit_name(CAPACITY_LIMIT_GENERATOR) : NULL,
@@ -35,7 +34,6 @@ static struct capacity_probe probe_figures(const struct probe *probe) {
         .high_ns = finite_or_nan(probe->high_ns),
         .grew = probe->seen.grew,
         .samples = (double)probe->seen.samples,
-        .missed = (double)probe->missed,
         .over_share =
             probe->measured ? (double)probe->seen.over / (double)probe->seen.samples : NAN};
 }
@@ -111,7 +109,6 @@ static void fill_answer(const struct search_answer *answer, struct capacity_lock
     ret->value = answer->load;
     ret->low = answer->low;
     ret->high = finite_or_nan(answer->high);
-    ret->level = SEARCH_LEVEL;
 }
 
 /* Fills in what the user asked of all locks. */
@@ -123,41 +120,32 @@ static void fill_question(const struct capacity_search *state, struct texts *tex
     char *blank = strchr(texts->keys, ' ');
     if (blank) *blank = '\0'; /* the number alone; the distribution has a member of its own */
     ret->slo = slo_text(slo, texts->slo, sizeof texts->slo);
-    ret->metric = metric_name(slo->metric);
     ret->quantile = slo->quantile;
     ret->limit_ns = (double)slo->limit_ns;
     ret->by_word = state->by_clients ? "clients" : "rate";
     ret->hold = plan_key_text(plan, "load", "hold", texts->hold, sizeof texts->hold);
     ret->think = plan_key_text(plan, "load", "think", texts->think, sizeof texts->think);
     ret->keys = texts->keys;
-    ret->key_distribution = plan->keys.pick == KEYS_OWN    ? "own"
-                            : plan->keys.pick == KEYS_ZIPF ? "zipf"
-                                                           : "uniform";
     ret->clients = plan->clients[0];
 }
 
 /* Fills in where the lock ran. Servers of our own are known here better than to a run that was given their URL. */
-static void fill_place(const struct plan *plan, const struct lock_search *lock_search,
-                       struct texts *texts, struct capacity_lock *ret) {
+static void fill_place(const struct lock_search *lock_search, struct texts *texts,
+                       struct capacity_lock *ret) {
     const struct lb_lock *lock = lock_search->lock->lock;
     const struct place *own = &lock_search->was;
     const struct run *run = lock_search->last;
     const char *version = NULL;
-    ret->holders = finite_or_nan(keys_holders(plan, lock));
     ret->lock = lock->name;
     ret->backend = lock->backend->name;
-    ret->primitive = lb_primitive_name(lock->primitive);
     ret->guarantee = lb_guarantee_name(lock->about.guarantee);
     ret->durability_note = lock->durability_note;
     ret->topology = lock_search->topology;
-    ret->threads = ret->processes = 0;
     if (run) {
         ret->guarantee = run->stages[0].guarantee;
         ret->topology = run->stages[0].topology;
         ret->durability = run->stages[0].durability;
         ret->durability_class = run->stages[0].durability_class;
-        ret->threads = finite_or_nan(run->stages[0].threads);
-        ret->processes = finite_or_nan(run->stages[0].processes);
     }
     if (run && run->server_count > 0)
         version = json_string_value(json_object_get(run->servers[0].facts, "version"));
@@ -178,7 +166,7 @@ static json_t *searched_lock_json(const struct capacity_search *state,
     struct capacity_lock figures;
     struct texts texts;
     capacity_lock_clear(&figures);
-    fill_place(state->plan, lock_search, &texts, &figures);
+    fill_place(lock_search, &texts, &figures);
     fill_question(state, &texts, &figures);
     fill_answer(&answer, &figures);
     fill_bound(state, lock_search, answer.load, &figures);

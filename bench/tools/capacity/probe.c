@@ -241,10 +241,8 @@ struct probe probe_read(const struct probe_ask *ask, const struct run_stage *sta
                           .high_ns = NAN,
                           .hold_mean_ns = NAN,
                           .handoff_mean_ns = NAN};
-    snprintf(probe.stage, sizeof probe.stage, "%s", stage->id ? stage->id : "");
     double samples = isnan(stage->due) ? stage->attempts : stage->due;
     if (samples > 0) probe.seen.samples = (uint64_t)samples;
-    if (stage->missed > 0) probe.missed = (uint64_t)stage->missed;
     if (stage->throughput_per_s > 0) probe.seen.throughput_per_s = stage->throughput_per_s;
     if (!log || strcmp(stage->status, "complete") != 0 || probe.seen.samples == 0) return probe;
     probe.hold_mean_ns = mean_of_hist(log->hist[METRIC_HOLD], 1);

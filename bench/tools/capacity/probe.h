@@ -18,8 +18,7 @@
 enum probe_limit { PROBE_NOT_LIMITED, PROBE_LATE, PROBE_STOLEN, PROBE_BUSY, PROBE_POOL };
 
 struct probe {
-    char stage[96]; /* the stage's id */
-    char run[96];   /* the folder of its run, below that of the search */
+    char run[96]; /* the folder of its run, below that of the search */
     enum promise_verdict verdict;
     /* PROBE_LATE and PROBE_STOLEN are set even if the promise was kept nevertheless */
     enum probe_limit limit;
@@ -28,7 +27,6 @@ struct probe {
     /* The quantile and its interval; NAN: not known. Any of them is NAN, too, if the value is
      * beyond the last granted request */
     double quantile_ns, low_ns, high_ns;
-    uint64_t missed;
     double hold_mean_ns, handoff_mean_ns; /* NAN where there is none */
     /* What the search is told. samples: requests due in the window; in a closed loop, begun in it. The caller fills in
      * the load. */

@@ -94,11 +94,11 @@ static double edge_place(const double weights[GRID], double from, double to, dou
     return to;
 }
 
-/* The edge of count points (at most EDGE_POINTS_MAX) and its interval at this level. scatter_min:
+/* The edge of count points (at most EDGE_POINTS_MAX) and its interval at SEARCH_LEVEL. scatter_min:
  * the variance of y where its mean is 1, at least. Returns 0; -1 if the promise
  * was kept at all points, and 1 if it was broken at all points: then there is no edge among them,
  * and *ret is untouched. */
-static int edge_find(const struct edge_point *points, int count, double level, double scatter_min,
+static int edge_find(const struct edge_point *points, int count, double scatter_min,
                      struct edge *ret) {
     struct edge_point seen[EDGE_POINTS_MAX];
     double from = INFINITY, to = -INFINITY, weights[GRID], x = 0, steep = 0;
@@ -124,8 +124,8 @@ static int edge_find(const struct edge_point *points, int count, double level, d
         from = fmax(from, begin - step);
     }
     edge.x = edge_place(weights, from, to, 0.5);
-    edge.low = edge_place(weights, from, to, (1 - level) / 2);
-    edge.high = edge_place(weights, from, to, (1 + level) / 2);
+    edge.low = edge_place(weights, from, to, (1 - SEARCH_LEVEL) / 2);
+    edge.high = edge_place(weights, from, to, (1 + SEARCH_LEVEL) / 2);
     for (int i = 0; i < count; i++) edge.below += seen[i].x < edge.x;
     edge.above = count - edge.below;
     *ret = edge;
@@ -353,12 +353,12 @@ static int find_among(const struct search *search, enum points which, struct edg
     struct edge_point points[EDGE_POINTS_MAX];
     int count = points_of(search, which, points);
     double most = most_served(search);
-    int side = edge_find(points, count, SEARCH_LEVEL, SCATTER_MIN, ret);
+    int side = edge_find(points, count, SCATTER_MIN, ret);
     if (side != 0) return side;
     double relaxed_s = most > 0 ? relaxation_s(exp(ret->x), most) : 0;
     if (relaxed_s > UNSETTLED * longest_span_s(search)) return 0;
     double scatter = fmax(SCATTER_MIN, look_around(search, ret->x).scatter);
-    return edge_find(points, count, SEARCH_LEVEL, scatter, ret);
+    return edge_find(points, count, scatter, ret);
 }
 
 /* Finds the edge like edge_find, from the clean probes if they suffice, so that the generator does

@@ -63,7 +63,6 @@ static void fill_recovery(struct cell_result *result, const struct run_stage *st
     cell->recovery_count = stage->recovery_count;
     cell->recovery_min = stage->recovery_min;
     cell->recovery_p50 = stage->recovery_p50;
-    cell->recovery_p90 = stage->recovery_p90;
     cell->recovery_max = stage->recovery_max;
     cell->theory_max = stage->theory_max;
     cell->trials = keep_branch(result, stage->trials);
@@ -85,9 +84,7 @@ static void fill_stage(struct cell_result *result, const struct run *run,
                        const struct run_stage *stage, bool needs_fault) {
     struct check_cell *cell = &result->cell;
     double doubled = or_zero(stage->double_holders) + or_zero(stage->expired_holders);
-    cell->topology = cell_result_keep_text(result, stage->topology);
     cell->durability = cell_result_keep_text(result, stage->durability);
-    cell->durability_note = cell_result_keep_text(result, stage->durability_note);
     cell->server = keep_server(result, run, stage);
     cell->grants = or_zero(stage->checked_grants);
     cell->tested = stage->tested_grants;
@@ -108,9 +105,6 @@ static void fill_stage(struct cell_result *result, const struct run *run,
     cell->stale_accepted_fenced = stage->stale_accepted_fenced;
     fill_recovery(result, stage);
     cell->residue = stage->residue;
-    cell->residue_example = cell_result_keep_text(result, stage->residue_example);
-    cell->lease_ns = stage->lease_ns;
-    cell->clients = stage->clients;
     cell->faults = keep_branch(result, stage->faults);
     cell->counterexample = keep_branch(result, stage->counterexample);
 }
@@ -226,7 +220,6 @@ static int merge_recovery(struct cell_result *into, const struct check_cell *a,
     cell->recovery_count = (double)json_array_size(trials);
     cell->recovery_min = any ? quantile(trials, 0) : first->recovery_min;
     cell->recovery_p50 = any ? quantile(trials, 0.5) : first->recovery_p50;
-    cell->recovery_p90 = any ? quantile(trials, 0.9) : first->recovery_p90;
     cell->recovery_max = any ? quantile(trials, 1) : first->recovery_max;
     cell->theory_max = first->theory_max;
     return 0;
@@ -251,8 +244,6 @@ int cell_result_merge(struct cell_result *into, const struct cell_result *more,
     if (none_before != more->no_trial)
         cell->failed_runs = none_before ? b->failed_runs : a.failed_runs;
     cell->recovered = fmin(a.recovered, b->recovered); /* one run without recovery is enough */
-    cell->residue_example =
-        a.residue > 0 || !b->residue_example ? a.residue_example : b->residue_example;
     into->hardly_tested |= more->hardly_tested;
     cell->bound95 = bound_of(into);
     if (merge_recovery(into, &a, b) == 0) return 0;
