@@ -9,13 +9,6 @@
 
 static const char *const limits[] = {"no answer", "the promise", "generator", "range"};
 
-static bool any_bound(const struct capacity *capacity) {
-    for (int i = 0; i < capacity->lock_count; i++) {
-        if (!isnan(capacity->locks[i].bound_per_s)) return true;
-    }
-    return false;
-}
-
 /* The question that was the same for all locks of the file. */
 static void add_question(struct doc *doc, const struct capacity_lock *lock) {
     char hold[80] = "", clients[NUMBER_TEXT_MAX];
@@ -82,7 +75,7 @@ static void add_capacity_lock(struct doc *doc, const struct capacity_lock *lock)
     doc_cell(doc, "%s", doc_or(lock->by_word, NUMBER_NONE));
     add_capacity_answer(doc, lock);
     doc_cell(doc, "%s", limits[lock->limited_by]);
-    add_load(doc, lock->bound_per_s, "", true);
+    add_load(doc, lock->saturated_per_s, "", true);
     doc_cell(doc, "%s", words_guarantee_text(lock->guarantee));
     words_capacity_durability_cell(doc, lock);
     doc_cell(doc, "%s", doc_or(lock->server, NUMBER_NONE));
@@ -141,7 +134,7 @@ static void add_notes(const struct capacity *capacity, struct doc *doc) {
 }
 
 static void add_locks(const struct capacity *capacity, struct doc *doc) {
-    bool bounds = any_bound(capacity);
+    bool by_rate = capacity->locks[0].by == CAPACITY_BY_RATE;
     const struct doc_column columns[] = {
         {.title = "lock"},
         {.title = "promise", .only = DOC_MARKDOWN},
@@ -149,10 +142,7 @@ static void add_locks(const struct capacity *capacity, struct doc *doc) {
         {.title = "carries", .right = true},
         {.title = "95 % interval", .right = true},
         {.title = "limited by"},
-        {.title = "1/(hold+handoff)",
-         .brief = "1/(hold+h.)",
-         .right = true,
-         .only = bounds ? 0 : DOC_NONE},
+        {.title = "closed loop", .right = true, .only = by_rate ? 0 : DOC_NONE},
         {.title = "guarantee", .brief = "", .below = true},
         {.title = "durability", .brief = "", .below = true, .joined = true, .words = true},
         {.title = "server", .brief = "", .below = true, .joined = true},
@@ -167,11 +157,10 @@ static void add_locks(const struct capacity *capacity, struct doc *doc) {
     doc_columns(doc, columns);
     for (int i = 0; i < capacity->lock_count; i++) add_capacity_lock(doc, &capacity->locks[i]);
     doc_end(doc);
-    if (!bounds) return;
-    doc_say(
-        doc, TONE_PLAIN,
-        "1/(hold+handoff): grants of one key if each waits for a handoff, with hold and handoff "
-        "as measured around the answer; one that nobody waited for may cost less.");
+    if (by_rate)
+        doc_say(
+            doc, TONE_PLAIN,
+            "closed loop: what the lock granted before the search, to clients that always wait.");
 }
 
 static void add_capacity(const struct capacity *capacity, struct doc *doc) {

@@ -101,13 +101,6 @@ static const struct result_field lock_fields[] = {
                  "no answer; null if only the promise ended the search"),
     LIST(capacity_lock, probes, probe_count, "probes", .items = probe_fields, .most = PROBES_MAX,
          .help = "in the order they ran"),
-    NO_MEMBER(OPTIONAL, "bound",
-              .help =
-                  "by rate, for one hot key of a mutex: the grants that it can have if each is a "
-                  "handoff"),
-    LOCK(REAL_NS, handoff_ns, "bound.handoff_ns", .help = "mean of the probes around the answer"),
-    LOCK(REAL_NS, hold_ns, "bound.hold_ns", .help = "the same"),
-    LOCK(REAL, bound_per_s, "bound.per_s", .unit = "1/s", .help = "1/(hold + handoff)"),
     {.path = NULL},
 };
 

@@ -60,8 +60,7 @@ struct capacity_lock {
     bool answered;
     /* the answer: arrivals a second, or clients; high NAN: not bounded */
     double value, low, high;
-    double handoff_ns, hold_ns, bound_per_s; /* 1 / (hold + handoff): the grants of one key */
-    struct capacity_probe *probes;           /* in the order they ran */
+    struct capacity_probe *probes; /* in the order they ran */
     int probe_count;
 };
 

@@ -10,9 +10,6 @@
 #include "bench/workload/schedule.h"
 #include "results/format/capacity_read.h"
 
-/* Probes this near to the answer, in the logarithm of the load, show what happens at the edge. */
-#define NEAR 0.35
-
 /* Memory for the texts that struct capacity_lock only borrows. */
 struct texts {
     char slo[80], hold[64], think[64], keys[64], server[256], why[400];
@@ -36,39 +33,6 @@ static struct capacity_probe probe_figures(const struct probe *probe) {
         .samples = (double)probe->seen.samples,
         .over_share =
             probe->measured ? (double)probe->seen.over / (double)probe->seen.samples : NAN};
-}
-
-/* The mean of a probe's figure over the probes around a load, over those that the generator did not limit if there are
- * any. NAN if there is no probe. */
-static double mean_near(const struct lock_search *lock_search, double load, size_t offset) {
-    double sum[2] = {0, 0};
-    int count[2] = {0, 0};
-    for (int i = 0; i < lock_search->probe_count; i++) {
-        const struct probe *probe = &lock_search->probes[i];
-        double value;
-        memcpy(&value, (const char *)probe + offset, sizeof value);
-        if (!isfinite(value) || fabs(log(probe->seen.load / load)) > NEAR) continue;
-        sum[probe->limit != PROBE_NOT_LIMITED] += value;
-        count[probe->limit != PROBE_NOT_LIMITED]++;
-    }
-    int which = count[0] > 0 ? 0 : 1;
-    return count[which] > 0 ? sum[which] / count[which] : NAN;
-}
-
-/* Fills in how often one hot key can be granted. Fills nothing if several clients may hold. */
-static void fill_bound(const struct capacity_search *state, const struct lock_search *lock_search,
-                       double load, struct capacity_lock *ret) {
-    const struct plan *plan = state->plan;
-    bool one_key = keys_count(&plan->keys, plan->clients[0]) == 1;
-    if (state->by_clients || !one_key || !keys_have_one_holder(lock_search->lock->lock) ||
-        !(load > 0))
-        return;
-    double hold_ns = mean_near(lock_search, load, offsetof(struct probe, hold_mean_ns));
-    double handoff_ns = mean_near(lock_search, load, offsetof(struct probe, handoff_mean_ns));
-    if (!(hold_ns + handoff_ns > 0)) return; /* also if one is NAN */
-    ret->hold_ns = hold_ns;
-    ret->handoff_ns = handoff_ns;
-    ret->bound_per_s = 1e9 / (hold_ns + handoff_ns);
 }
 
 /* The limit of the load generator that spoilt most of the spoilt probes, in words. NULL if none
@@ -169,7 +133,6 @@ static json_t *searched_lock_json(const struct capacity_search *state,
     fill_place(lock_search, &texts, &figures);
     fill_question(state, &texts, &figures);
     fill_answer(&answer, &figures);
-    fill_bound(state, lock_search, answer.load, &figures);
     bool cut = partial && !lock_search->done && answer.limit == SEARCH_NO_ANSWER;
     figures.why = cut ? partial : why_text(lock_search, &answer, &texts);
     figures.violated = lock_search->violated;

@@ -190,10 +190,12 @@ static bool may_be_late(const struct run_stage *stage, const struct probe_log *l
 
 /* True if the one key that all clients wait for was held or handed over nearly all the time: then
  * more clients would only wait longer for it. */
-static bool key_was_busy(const struct probe_ask *ask, const struct probe *probe) {
-    double cycle_ns = probe->hold_mean_ns + probe->handoff_mean_ns;
-    /* the comparison is false if a mean is not known (NAN) */
-    return ask->one_key && probe->seen.throughput_per_s * cycle_ns / 1e9 >= KEY_BUSY_PART;
+static bool key_was_busy(const struct probe_ask *ask, const struct probe_log *log,
+                         const struct probe *probe) {
+    const struct hist *handoff = log->hist[METRIC_HANDOFF];
+    double cycle_ns = hist_mean(log->hist[METRIC_HOLD]) + hist_mean(handoff);
+    return ask->one_key && handoff->count >= MEANS_MIN &&
+           probe->seen.throughput_per_s * cycle_ns / 1e9 >= KEY_BUSY_PART;
 }
 
 static bool threads_were_busy(const struct run_stage *stage) {
@@ -220,16 +222,13 @@ static enum probe_limit limit_of(const struct probe_ask *ask, const struct run_s
     /* Requests were late although the acquires that started were not: the requests waited for a
      * free client of lockbench, not for the lock. */
     const struct hist *acquire = log->hist[METRIC_ACQUIRE];
-    if (promise->metric == METRIC_ACQUIRE_DUE && acquire->count > 0 && !key_was_busy(ask, probe) &&
+    if (promise->metric == METRIC_ACQUIRE_DUE && acquire->count > 0 &&
+        !key_was_busy(ask, log, probe) &&
         hist_quantile(acquire, promise->quantile) <= promise->limit_ns &&
         hist_quantile(log->hist[METRIC_LAG], promise->quantile) > promise->limit_ns / 2) {
         return PROBE_POOL;
     }
     return PROBE_NOT_LIMITED;
-}
-
-static double mean_of_hist(const struct hist *hist, int64_t least) {
-    return hist->count < least ? NAN : hist_mean(hist);
 }
 
 struct probe probe_read(const struct probe_ask *ask, const struct run_stage *stage,
@@ -238,15 +237,11 @@ struct probe probe_read(const struct probe_ask *ask, const struct run_stage *sta
                           .seen.thin = true,
                           .quantile_ns = NAN,
                           .low_ns = NAN,
-                          .high_ns = NAN,
-                          .hold_mean_ns = NAN,
-                          .handoff_mean_ns = NAN};
+                          .high_ns = NAN};
     double samples = isnan(stage->due) ? stage->attempts : stage->due;
     if (samples > 0) probe.seen.samples = (uint64_t)samples;
     if (stage->throughput_per_s > 0) probe.seen.throughput_per_s = stage->throughput_per_s;
     if (!log || strcmp(stage->status, "complete") != 0 || probe.seen.samples == 0) return probe;
-    probe.hold_mean_ns = mean_of_hist(log->hist[METRIC_HOLD], 1);
-    probe.handoff_mean_ns = mean_of_hist(log->hist[METRIC_HANDOFF], MEANS_MIN);
     uint64_t within = slo_batch(log->hist[log->promise.metric], log->promise.limit_ns).below;
     probe.seen.over = within < probe.seen.samples ? probe.seen.samples - within : 0;
     probe.measured = true;

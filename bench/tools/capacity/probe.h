@@ -27,7 +27,6 @@ struct probe {
     /* The quantile and its interval; NAN: not known. Any of them is NAN, too, if the value is
      * beyond the last granted request */
     double quantile_ns, low_ns, high_ns;
-    double hold_mean_ns, handoff_mean_ns; /* NAN where there is none */
     /* What the search is told. samples: requests due in the window; in a closed loop, begun in it. The caller fills in
      * the load. */
     struct search_result seen;
