@@ -305,6 +305,11 @@ static void compare_doc(const struct compare *compare, bool brief, struct doc *d
 
 /* ---- JSON ---- */
 
+/* The value of a figure: NAN becomes null, INFINITY RESULT_NEVER. */
+static json_t *field_figure_json(double figure) {
+    return isinf(figure) ? json_string(RESULT_NEVER) : escape_json_figure(figure);
+}
+
 static json_t *side_json(const struct compare_side *side) {
     json_t *values = json_array();
     for (int i = 0; i < side->count; i++)

@@ -26,12 +26,20 @@ static void put(json_t *object, const char *key, json_t *value, int *rc) {
     if (json_object_set_new(object, key, value)) *rc = -1;
 }
 
-/* The interval of a figure: {"low", "high", "kind", "count"}; {} if there is none. */
+/* The interval of a figure: {"low", "high", "kind", "count"}; {} if there is none, also when memory runs out. */
 static json_t *interval_of(const struct report_row *row, const struct result_field *column) {
-    struct spread spread = spread_of(row, column);
+    static const char *const names[] = {[SPREAD_REPEATS] = "repeats", [SPREAD_RANGE] = "range"};
+    double *values = column->sums ? NULL : malloc((size_t)row->repeats * sizeof *values);
+    int count = 0;
+    for (int i = 0; i < row->repeats && values; i++) {
+        double value = result_field_figure(column, row->stages[i]);
+        if (!isnan(value)) values[count++] = value;
+    }
+    struct spread spread = spread_of_values(values, count);
+    free(values);
     if (spread.kind == SPREAD_NONE) return json_object();
     return json_pack("{s:o, s:o, s:s, s:o}", "low", escape_json_figure(spread.low), "high",
-                     escape_json_figure(spread.high), "kind", spread_name(spread.kind), "count",
+                     escape_json_figure(spread.high), "kind", names[spread.kind], "count",
                      escape_json_figure(spread.count));
 }
 

@@ -50,6 +50,19 @@ static void write_level(FILE *out, const struct report_class *class) {
     if (!class->contest) fputs("<p>The only one to choose.</p>", out);
 }
 
+/* The cause that can make two clients hold the lock at once, in a sentence; "" if the guarantee is
+ * not stated. */
+static const char *guarantee_title(const struct run_stage *stage) {
+    static const char *const titles[LB_GUARANTEES + 1] = {
+        [LB_ON_ONE_HOST] = "For the processes of one machine only.",
+        [LB_ON_ONE_NODE] = "One server decides: without it nobody gets the lock.",
+        [LB_ON_ASYNC_REPLICA] = "A failover can lose a grant: then two hold it.",
+        [LB_ON_MAJORITY] = "A majority decides: it outlives the loss of a minority.",
+        [LB_NO_GUARANTEE] = "It promises nothing.",
+        [LB_GUARANTEES] = ""};
+    return titles[lb_guarantee_from(stage->guarantee)];
+}
+
 static void write_tile(FILE *out, const struct report_group *group,
                        const struct report_class *class) {
     const struct report_row *row = class->rows[0];
@@ -71,8 +84,7 @@ static void write_tile(FILE *out, const struct report_group *group,
         if (row->limited) fprintf(out, "<p class=\"warn\">But: %s.</p>", words_help(WORDS_LIMITED));
     }
     fprintf(out, "<p class=\"loses\">%s. %s</p></article>\n",
-            words_durability_title(words_durability(class->first)),
-            words_guarantee_title(class->first));
+            words_durability_title(words_durability(class->first)), guarantee_title(class->first));
 }
 
 /* ---- the picture ---- */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "bench/base/sort.h"
-#include "report/doc/escape.h"
 #include "report/run/words.h"
 #include "results/stats/quantile.h"
 
@@ -82,12 +81,6 @@ const struct number_unit *column_unit(const struct result_field *column,
     return unit ? unit : number_time_unit(NULL, 0);
 }
 
-bool column_shown(const struct result_field *column, const struct report_group *group) {
-    bool any = !column->rare;
-    for (int r = 0; r < group->row_count; r++) any |= column_value(column, &group->rows[r]) > 0;
-    return any && (!column->instead_of || column_used(column, group));
-}
-
 bool column_used(const struct result_field *column, const struct report_group *group) {
     for (int r = 0; r < group->row_count; r++) {
         if (!isnan(column_value(column, &group->rows[r]))) return true;
@@ -102,18 +95,6 @@ char *field_figure_text(const struct result_field *field, double figure, char *t
     return number_text(figure, &number_plain, text);
 }
 
-json_t *field_figure_json(double figure) {
-    return isinf(figure) ? json_string(RESULT_NEVER) : escape_json_figure(figure);
-}
-
-/* ---- how sure a figure is ---- */
-
-const char *spread_name(enum spread_kind kind) {
-    static const char *const names[] = {
-        [SPREAD_NONE] = NULL, [SPREAD_REPEATS] = "repeats", [SPREAD_RANGE] = "range"};
-    return names[kind];
-}
-
 struct spread spread_of_values(double *values, int count) {
     struct spread spread = {.kind = SPREAD_NONE, .low = NAN, .high = NAN, .count = NAN};
     uint64_t low = 1, high = (uint64_t)count;
@@ -124,18 +105,5 @@ struct spread spread_of_values(double *values, int count) {
     spread.low = values[low - 1];
     spread.high = values[high - 1];
     spread.count = count;
-    return spread;
-}
-
-struct spread spread_of(const struct report_row *row, const struct result_field *column) {
-    bool several = row->repeats > 1 && !column->sums;
-    double *values = several ? malloc((size_t)row->repeats * sizeof *values) : NULL;
-    int count = 0;
-    for (int i = 0; i < row->repeats && values; i++) {
-        double value = result_field_figure(column, row->stages[i]);
-        if (!isnan(value)) values[count++] = value;
-    }
-    struct spread spread = spread_of_values(values, count);
-    free(values);
     return spread;
 }

@@ -30,18 +30,12 @@ enum doc_figure column_figure(const struct result_field *column);
 const struct number_unit *column_unit(const struct result_field *column,
                                       const struct report_group *group);
 
-/* True if the comparison of a group has the column. */
-bool column_shown(const struct result_field *column, const struct report_group *group);
-
 /* True if any row has a value: empty columns need not be shown. */
 bool column_used(const struct result_field *column, const struct report_group *group);
 
 /* Writes a figure for a sentence: a time in its own best unit, a share as per cent. text holds NUMBER_TEXT_MAX. Returns
  * text. */
 char *field_figure_text(const struct result_field *field, double figure, char *text);
-
-/* The value of a figure: NAN becomes null, INFINITY RESULT_NEVER. */
-json_t *field_figure_json(double figure);
 
 /* ---- spreads ---- */
 
@@ -69,10 +63,4 @@ struct spread {
 
 /* The spread of values of repeats; sorts them. */
 struct spread spread_of_values(double *values, int count);
-/* The spread of the figure of a column. SPREAD_NONE, too, when memory runs out. */
-struct spread spread_of(const struct report_row *row, const struct result_field *column);
-
-/* "repeats", "range" or NULL: for the page. */
-const char *spread_name(enum spread_kind kind);
-
 #endif

@@ -29,22 +29,6 @@ bool report_limited(const struct run_stage *stage) {
     return equal(stage->limited_by, "generator");
 }
 
-static bool same_section(const json_t *a, const json_t *b) {
-    return json_equal(json_object_get(a, "section"), json_object_get(b, "section"));
-}
-
-bool report_idle_fault(const struct run_stage *stage) {
-    size_t i, j;
-    json_t *fault, *other;
-    json_array_foreach(stage->faults, i, fault) {
-        bool acted = false;
-        json_array_foreach(stage->faults, j, other) acted |=
-            same_section(fault, other) && json_is_true(json_object_get(other, "acted"));
-        if (!acted) return true;
-    }
-    return false;
-}
-
 bool report_competes(const struct run_stage *stage) {
     bool own = equal(stage->keys, "own") || equal(stage->key_distribution, "own");
     return !stage->baseline && stage->clients >= 2 && !own;
@@ -57,17 +41,6 @@ double report_count(double count) {
 double run_failed_requests(const struct run_stage *stage) {
     return report_count(stage->refused) + report_count(stage->broken) +
            report_count(stage->unknown);
-}
-
-bool report_fault_is_of_clients(const struct run_stage *stage) {
-    static const char *const kinds[] = {"kill", "pause", "starve"};
-    for (const char *at = stage->fault; at && *at; at += *at == '+') {
-        size_t length = strcspn(at, "+");
-        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-            if (strlen(kinds[i]) == length && strncmp(at, kinds[i], length) == 0) return true;
-        at += length;
-    }
-    return false;
 }
 
 /* False for a distribution, "exp:5ms". */

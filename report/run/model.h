@@ -168,9 +168,6 @@ const char *report_server_version(const struct run_server *server);
  * proved. In a baseline each client has a guarded counter of its own. */
 bool report_competes(const struct run_stage *stage);
 
-/* True if the plan kills, stops or starves some of the clients: those can't ask as often as the others. */
-bool report_fault_is_of_clients(const struct run_stage *stage);
-
 /* A count of a stage; 0 for one that is not in the result. */
 double report_count(double count);
 /* The requests of a stage that were refused, could not be sent, or whose answers were lost. */
@@ -206,10 +203,6 @@ bool report_is_aside_stage(const struct run_stage *stage);
 
 /* True if the run says that the load generator or its machine, not the lock, limited this stage. */
 bool report_limited(const struct run_stage *stage);
-
-/* True if no injection of one of its fault sections acted: then the verdict shows nothing about the
- * lock under that fault. */
-bool report_idle_fault(const struct run_stage *stage);
 
 /* The worse of two states, of stages of one lock. A control that was caught once is caught. */
 enum lock_state report_worse(enum lock_state a, enum lock_state b);

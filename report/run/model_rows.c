@@ -143,6 +143,24 @@ static int merge_latency(struct report_row *row, enum metric metric) {
     return rc;
 }
 
+static bool same_section(const json_t *a, const json_t *b) {
+    return json_equal(json_object_get(a, "section"), json_object_get(b, "section"));
+}
+
+/* True if no injection of one of its fault sections acted: then the verdict shows nothing about the
+ * lock under that fault. */
+static bool has_idle_fault(const struct run_stage *stage) {
+    size_t i, j;
+    json_t *fault, *other;
+    json_array_foreach(stage->faults, i, fault) {
+        bool acted = false;
+        json_array_foreach(stage->faults, j, other) acted |=
+            same_section(fault, other) && json_is_true(json_object_get(other, "acted"));
+        if (!acted) return true;
+    }
+    return false;
+}
+
 /* Medians over the repeats; counts are sums, and include the stages aside. A count that no repeat has stays unknown. */
 static int fill_figures(struct report_row *row) {
     double *values = malloc((size_t)row->repeats * sizeof *values);
@@ -172,7 +190,7 @@ static int fill_row(struct report_row *row, int count) {
     row->unrecorded = NAN;
     for (int i = 0; i < count; i++) {
         row->state = report_worse(row->state, report_stage_state(row->stages[i]));
-        row->idle_fault |= report_idle_fault(row->stages[i]);
+        row->idle_fault |= has_idle_fault(row->stages[i]);
     }
     for (int i = 0; i < of; i++) {
         row->incomplete += report_incomplete(row->stages[i]);

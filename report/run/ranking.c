@@ -135,12 +135,24 @@ static bool lacks_waits(const struct report_row *row) {
     return row->unrecorded > UNRECORDED_SHARE;
 }
 
+/* True if the plan kills, stops or starves some of the clients: those can't ask as often as the others. */
+static bool fault_is_of_clients(const struct run_stage *stage) {
+    static const char *const kinds[] = {"kill", "pause", "starve"};
+    for (const char *at = stage->fault; at && *at; at += *at == '+') {
+        size_t length = strcspn(at, "+");
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+            if (strlen(kinds[i]) == length && strncmp(at, kinds[i], length) == 0) return true;
+        at += length;
+    }
+    return false;
+}
+
 static bool is_unfair(const struct report_row *row) {
     const struct run_stage *figures = &row->figures;
     double grants =
         figures->grants / row->repeats; /* of n to m clients chance makes 1 / (1 + m / n) */
     double chance = grants > 0 ? figures->clients / grants : 0;
-    return figures->jain * (1 + chance) < RANKING_FAIR && !report_fault_is_of_clients(row->typical);
+    return figures->jain * (1 + chance) < RANKING_FAIR && !fault_is_of_clients(row->typical);
 }
 
 /* True if a lock leads before a cheaper one: its p99 is shorter by a multiple of what it costs more, or they are level and it
@@ -184,6 +196,16 @@ static void order_class(const struct report_group *group, struct report_class *c
 
 /* ---- the classes ---- */
 
+/* True if two locks survive the same failures and keep their truth in the same kind of place, so
+ * that they may be ranked against each other. */
+static bool is_same_class(const struct run_stage *a, const struct run_stage *b) {
+    /* What one server does not tell, two servers have not in common. */
+    bool known = words_durability(a) != DURABILITY_UNKNOWN;
+    return words_durability(a) == words_durability(b) &&
+           (known || strcmp(doc_or(a->backend, ""), doc_or(b->backend, "")) == 0) &&
+           strcmp(words_guarantee(a), words_guarantee(b)) == 0;
+}
+
 static void name_class(struct report_class *class, const struct run_stage *stage) {
     enum durability durability = words_durability(stage);
     bool stated = stage->guarantee != NULL;
@@ -202,7 +224,7 @@ static int open_class(struct report_group *group, int row, struct report_row **b
     name_class(class, first);
     for (int r = row; r < group->row_count; r++) {
         struct report_row *other = &group->rows[r];
-        if (!report_is_real(other->typical) || !words_same_class(other->typical, first)) continue;
+        if (!report_is_real(other->typical) || !is_same_class(other->typical, first)) continue;
         class->rows[class->count++] = other;
         other->class = class;
     }

@@ -51,6 +51,13 @@ static int drop_rank(const struct result_field *column) {
     return 0;
 }
 
+/* True if the comparison of a group has the column. */
+static bool column_shown(const struct result_field *column, const struct report_group *group) {
+    bool any = !column->rare;
+    for (int r = 0; r < group->row_count; r++) any |= column_value(column, &group->rows[r]) > 0;
+    return any && (!column->instead_of || column_used(column, group));
+}
+
 /* The formats that have a column of a group's table; 0: none. */
 static unsigned formats_of(const struct result_field *column, const struct report_group *group,
                            unsigned of) {
@@ -126,6 +133,13 @@ void run_lock_cell(struct doc *doc, const struct report_row *row) {
     if (row->idle_fault) add_mark(doc, mark_idle, words_help(WORDS_IDLE_FAULT));
 }
 
+/* The topology that a stage ran on: "yours" for a server that the user gave by its URL; NULL = not
+ * stated. */
+static const char *topology_of(const struct run_stage *stage) {
+    bool yours = stage->topology && strcmp(stage->topology, "url") == 0;
+    return yours ? "yours" : stage->topology;
+}
+
 static void add_figure_row(struct doc *doc, const struct report_group *group,
                            const struct report_row *row, unsigned of) {
     doc_row(doc, row->candidate ? DOC_ROW : DOC_ASIDE);
@@ -148,7 +162,7 @@ static void add_figure_row(struct doc *doc, const struct report_group *group,
     doc_cell(doc, "%s", words_durability_text(words_durability(row->typical)));
     doc_set_title(doc, row->typical->durability);
     doc_cell(doc, "%s", words_guarantee(row->typical));
-    doc_cell(doc, "%s", doc_or(words_topology(row->typical), "not stated"));
+    doc_cell(doc, "%s", doc_or(topology_of(row->typical), "not stated"));
 }
 
 /* Adds the locks of a class; NULL: controls, baselines and the simulator. */

@@ -14,6 +14,11 @@ static const char *plural(double count) {
     return count == 1 ? "" : "s";
 }
 
+/* The thing that must end before the server lets another client in: "lease", or "session" if there is no lease. */
+static const char *lease_of(const struct run_stage *stage) {
+    return words_is_leased(stage) ? "lease" : "session";
+}
+
 /* Adds the two clients of the first overlap. */
 static void add_overlap(struct doc *doc, const struct run_stage *stage) {
     const json_t *holder = json_object_get(stage->overlap, "holder");
@@ -28,7 +33,7 @@ static void add_overlap(struct doc *doc, const struct run_stage *stage) {
     double left = tree_number(holder, "lease_end_ns") - tree_number(intruder, "acquired_ns");
     if (fabs(left) < 1e15)
         doc_span(doc, DOC_PLAIN, ", %s %s its %s's end", number_time_text(fabs(left), time),
-                 left < 0 ? "past" : "before", words_lease(stage));
+                 left < 0 ? "past" : "before", lease_of(stage));
     doc_span(doc, DOC_PLAIN, ".");
 }
 

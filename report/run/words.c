@@ -143,15 +143,6 @@ bool words_is_leased(const struct run_stage *stage) {
     return !stage->crash || strcmp(stage->crash, "lease") == 0;
 }
 
-const char *words_topology(const struct run_stage *stage) {
-    bool yours = stage->topology && strcmp(stage->topology, "url") == 0;
-    return yours ? "yours" : stage->topology;
-}
-
-const char *words_lease(const struct run_stage *stage) {
-    return words_is_leased(stage) ? "lease" : "session";
-}
-
 static const struct {
     const char *text, *title;
 } durabilities[DURABILITIES] = {
@@ -173,25 +164,6 @@ const char *words_guarantee_text(const char *guarantee) {
 
 const char *words_guarantee(const struct run_stage *stage) {
     return words_guarantee_text(stage->guarantee);
-}
-
-const char *words_guarantee_title(const struct run_stage *stage) {
-    static const char *const titles[LB_GUARANTEES + 1] = {
-        [LB_ON_ONE_HOST] = "For the processes of one machine only.",
-        [LB_ON_ONE_NODE] = "One server decides: without it nobody gets the lock.",
-        [LB_ON_ASYNC_REPLICA] = "A failover can lose a grant: then two hold it.",
-        [LB_ON_MAJORITY] = "A majority decides: it outlives the loss of a minority.",
-        [LB_NO_GUARANTEE] = "It promises nothing.",
-        [LB_GUARANTEES] = ""};
-    return titles[lb_guarantee_from(stage->guarantee)];
-}
-
-bool words_same_class(const struct run_stage *a, const struct run_stage *b) {
-    /* What one server does not tell, two servers have not in common. */
-    bool known = words_durability(a) != DURABILITY_UNKNOWN;
-    return words_durability(a) == words_durability(b) &&
-           (known || strcmp(doc_or(a->backend, ""), doc_or(b->backend, "")) == 0) &&
-           strcmp(words_guarantee(a), words_guarantee(b)) == 0;
 }
 
 char *words_durability_full(const struct run_stage *stage) {

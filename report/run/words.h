@@ -24,12 +24,6 @@ char *words_machine(const json_t *environment, char *text, size_t size);
 
 /* True if a grant has a lease of its own; also for older results, which do not say it. */
 bool words_is_leased(const struct run_stage *stage);
-/* The topology that a stage ran on: "yours" for a server that the user gave by its URL; NULL = not
- * stated. */
-const char *words_topology(const struct run_stage *stage);
-/* The thing that must end before the server lets another client in: "lease", or "session" if there is no lease. */
-const char *words_lease(const struct run_stage *stage);
-
 /* Words that documents use without an explanation. */
 #define WORDS_LIMITED "generator-limited"
 #define WORDS_IDLE_FAULT "not put to the fault"
@@ -48,12 +42,6 @@ enum durability words_durability(const struct run_stage *stage);
 const char *words_guarantee(const struct run_stage *stage);
 /* name: as in the result files; may be NULL */
 const char *words_guarantee_text(const char *guarantee);
-/* The cause that can make two clients hold the lock at once, in a sentence; "" if the guarantee is
- * not stated. */
-const char *words_guarantee_title(const struct run_stage *stage);
-/* True if two locks survive the same failures and keep their truth in the same kind of place, so
- * that they may be ranked against each other. */
-bool words_same_class(const struct run_stage *a, const struct run_stage *b);
 /* The durability in full: where the lock's own state lives, if that is stated, then the durability
  * of its server. Malloced; NULL when out of memory. */
 char *words_durability_full(const struct run_stage *stage);
