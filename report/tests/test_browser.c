@@ -26,7 +26,7 @@ static void write_percentiles(const char *run, const char *path) {
     for (int g = 0; g < report->group_count; g++) {
         for (int r = 0; r < report->groups[g].row_count; r++) {
             const struct report_row *row = &report->groups[g].rows[r];
-            const struct report_lock *lock = &report->locks[row->lock];
+            const struct report_lock *lock = row->lock;
             for (size_t m = 0; m < sizeof metrics / sizeof *metrics; m++) {
                 struct lb_err err = {0};
                 struct hist *hist = NULL;

@@ -99,8 +99,8 @@ static const struct result_field lock_fields[] = {
     LOCK(TEXT, why, "why",
          .help = "the same in words, the reason for a wide interval, or the reason why there is "
                  "no answer; null if only the promise ended the search"),
-    LIST(capacity_lock, probes, probe_count, "probes", .items = probe_fields, .most = PROBES_MAX,
-         .help = "in the order they ran"),
+    LIST_ROW(capacity_lock, probes, probe_count, "probes", .items = probe_fields,
+             .most = PROBES_MAX, .help = "in the order they ran"),
     {.path = NULL},
 };
 
@@ -114,8 +114,8 @@ static const struct result_field root_fields[] = {
     ROW(capacity, TEXT, partial_reason, "partial_reason", .help = "why it is partial"),
     ROW(capacity, FLAG, partial, "partial", .help = "the search was cut off"),
     ROW(capacity, FREE, environment, "environment", .help = "as in run.json"),
-    LIST(capacity, locks, lock_count, "locks", .items = lock_fields, .most = LOCKS_MAX,
-         .help = "one for each lock that was tried"),
+    LIST_ROW(capacity, locks, lock_count, "locks", .items = lock_fields, .most = LOCKS_MAX,
+             .help = "one for each lock that was tried"),
     {.path = NULL},
 };
 

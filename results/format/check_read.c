@@ -151,16 +151,16 @@ static const struct result_field check_fields[] = {
         .help = "the number of cells that were to be run: more than `cells` has if it is partial"),
     ROW(check, FREE, environment, "environment", .help = "as in run.json"),
     ROW(check, NUMBERS, seeds, "seeds", .help = "the seeds that were asked for"),
-    LIST(check, faults, fault_count, "faults", .items = fault_fields, .most = FAULTS_MAX,
-         .help = "the columns; `exposed` is not a fault but the workload that is made to "
-                 "expose a control"),
-    LIST(check, locks, lock_count, "locks", .items = lock_fields, .most = LOCKS_MAX,
-         .help = "the rows"),
-    LIST(check, skips, skip_count, "skipped", .items = skip_fields, .most = SKIPS_MAX,
-         .help = "the cells that were left out, and what would bring them in"),
-    LIST(check, cells, cell_count, "cells", .items = cell_fields, .most = CELLS_MAX,
-         .help = "one for each lock and fault that was run, all seeds together: the worst "
-                 "verdict with its evidence, sums of counts, all trials of recovery"),
+    LIST_ROW(check, faults, fault_count, "faults", .items = fault_fields, .most = FAULTS_MAX,
+             .help = "the columns; `exposed` is not a fault but the workload that is made to "
+                     "expose a control"),
+    LIST_ROW(check, locks, lock_count, "locks", .items = lock_fields, .most = LOCKS_MAX,
+             .help = "the rows"),
+    LIST_ROW(check, skips, skip_count, "skipped", .items = skip_fields, .most = SKIPS_MAX,
+             .help = "the cells that were left out, and what would bring them in"),
+    LIST_ROW(check, cells, cell_count, "cells", .items = cell_fields, .most = CELLS_MAX,
+             .help = "one for each lock and fault that was run, all seeds together: the worst "
+                     "verdict with its evidence, sums of counts, all trials of recovery"),
     {.path = NULL},
 };
 
@@ -236,7 +236,7 @@ struct check *check_parse(const char *text, size_t length, const char *path, str
 }
 
 struct check *check_from_json(json_t *root, const char *path, struct lb_err *err) {
-    return check_of_root(json_incref(root), path, err);
+    return tree_document(&check_document, json_incref(root), path, err);
 }
 
 struct check *check_read(const char *path, struct lb_err *err) {

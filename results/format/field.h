@@ -95,7 +95,7 @@ struct result_field {
 /* Rows of a table: of a struct's member, of its list of structs, and of an object that the struct has no member for. */
 #define ROW(type, kind_, member, path_, ...)                                                       \
     { .path = path_, .kind = RESULT_##kind_, .offset = offsetof(struct type, member), __VA_ARGS__ }
-#define LIST(type, list, number, path_, ...)                                                       \
+#define LIST_ROW(type, list, number, path_, ...)                                                   \
     {                                                                                              \
         .path = path_, .kind = RESULT_ROWS, .offset = offsetof(struct type, list),                 \
         .count_offset = offsetof(struct type, number),                                             \

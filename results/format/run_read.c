@@ -253,17 +253,18 @@ static const struct result_field run_fields[] = {
     ROW(run, OBJECTS, hosts, "hosts", .items = host_fields, .most = RUN_HOSTS_MAX,
         .help = "the load hosts, which had the clients, in the order of .stages[].hosts; "
                 "empty = the machine of .environment had them"),
-    LIST(run, servers, server_count, "servers", .items = server_fields,
-         .help = "the servers that were measured"),
-    LIST(run, skips, skip_count, "skipped", .items = skip_fields,
-         .help = "the locks that were left out"),
-    LIST(run, slos, slo_count, "slo", .items = slo_fields,
-         .help = "the promises (--slo, or [slo] of the workload), each for each lock and load; "
-                 "empty = none, or the run was cut off before they were judged"),
+    LIST_ROW(run, servers, server_count, "servers", .items = server_fields,
+             .help = "the servers that were measured"),
+    LIST_ROW(run, skips, skip_count, "skipped", .items = skip_fields,
+             .help = "the locks that were left out"),
+    LIST_ROW(run, slos, slo_count, "slo", .items = slo_fields,
+             .help = "the promises (--slo, or [slo] of the workload), each for each lock and load; "
+                     "empty = none, or the run was cut off before they were judged"),
     ROW(run, TEXTS, warnings, "warnings", .help = "sentences to be read beside the figures"),
-    LIST(run, stages, stage_count, "stages", .most = STAGES_MAX, /* their table is stage.def's */
-         .help = "one for each lock x topology x clients x readers x repeat, in the order in "
-                 "which they ran"),
+    LIST_ROW(run, stages, stage_count, "stages",
+             .most = STAGES_MAX, /* their table is stage.def's */
+             .help = "one for each lock x topology x clients x readers x repeat, in the order in "
+                     "which they ran"),
     {.path = NULL},
 };
 
