@@ -87,22 +87,20 @@ static bool was_tested(const struct look *look, size_t nth, size_t end) {
 }
 
 static void count_held(const struct look *look, struct fault_event *fault) {
-    size_t count = look->after->book->hold_count;
+    size_t count = look->after->book->hold_count, end = 0;
     fault->held = fault->tested = 0;
     fault->outlasted = fault->end_ns ? 0 : -1;
-    for (size_t begin = 0, end; begin < count; begin = end) {
-        end = key_end(look->after, begin);
-        for (size_t i = begin; i < end; i++) {
-            const struct hold *hold = hold_at(look->after, i);
-            bool victim = hold->client >= look->first && hold->client < look->end;
-            if (!victim || (hold->flags & HOLD_GHOST) || !fault_hits_hold(fault, hold)) continue;
-            fault->held++;
-            /* One without a lease lasts: no clock ends it. */
-            bool lasts = hold->lease_end_ns == LB_NEVER ||
-                         (hold->to_ns > fault->end_ns && hold->lease_end_ns > fault->end_ns);
-            fault->outlasted += fault->end_ns && lasts;
-            fault->tested += was_tested(look, i, end);
-        }
+    for (size_t i = 0; i < count; i++) {
+        const struct hold *hold = hold_at(look->after, i);
+        if (i == end) end = key_end(look->after, i);
+        bool victim = hold->client >= look->first && hold->client < look->end;
+        if (!victim || (hold->flags & HOLD_GHOST) || !fault_hits_hold(fault, hold)) continue;
+        fault->held++;
+        /* One without a lease lasts: no clock ends it. */
+        bool lasts = hold->lease_end_ns == LB_NEVER ||
+                     (hold->to_ns > fault->end_ns && hold->lease_end_ns > fault->end_ns);
+        fault->outlasted += fault->end_ns && lasts;
+        fault->tested += was_tested(look, i, end);
     }
 }
 

@@ -163,27 +163,19 @@ static void begin_waiting(struct client *client) {
     if (since_ns == 0 || !client->worker->shared->one_key) entry_ask(client);
 }
 
-/* Whether the holder knows that it lost the grant; then it does not write. A holder that was not told so, and whose
- * lease still lasts, writes even after a failed call, so that the checks see the damage if the lock has lost the
- * grant. */
-static bool knows_loss(struct client *client, enum lb_outcome outcome, int64_t now_ns) {
-    if (client->hold.told == LB_LOST) return true;
-    if (outcome == LB_OK || now_ns < client->grant.lease_end_ns) return false;
-    client->hold.told_ns = now_ns;
-    return true;
-}
-
-/* Leaves after a hold that ended early; the grant must not be released. Returns whether the client knew that it lost
- * the grant, and left without writing. */
-static __attribute__((noinline)) bool leave_unreleased(struct client *client,
-                                                       enum lb_outcome outcome, int64_t now_ns) {
-    if (knows_loss(client, outcome, now_ns)) {
-        entry_abandon(client);
-        return true;
+/* Leaves after a hold that ended early; the grant must not be released. Returns whether the client knew that it lost the
+ * grant, and left without writing. A holder that was not told so, and whose lease still lasts, writes even after a failed
+ * call, so that the checks see the damage if the lock has lost the grant. */
+static __attribute__((noinline)) bool leave_unreleased(struct client *client, int64_t now_ns) {
+    bool was_told = client->hold.told == LB_LOST;
+    if (!was_told && now_ns < client->grant.lease_end_ns) {
+        if (is_observed(client)) observe_leaving(client);
+        entry_leave(client, now_ns);
+        return false;
     }
-    if (is_observed(client)) observe_leaving(client);
-    entry_leave(client, now_ns);
-    return false;
+    if (!was_told) client->hold.told_ns = now_ns;
+    entry_abandon(client);
+    return true;
 }
 
 /* After a grant: enters, holds, leaves, releases. Returns the outcome of the attempt. */
@@ -213,7 +205,7 @@ static enum lb_outcome use_grant(struct client *client) {
         atomic_store_explicit(&client->stats->releasing, false, memory_order_relaxed);
         stamps->released = outcome == LB_OK || outcome == LB_LOST;
     } else {
-        learned = leave_unreleased(client, outcome, releasing_ns);
+        learned = leave_unreleased(client, releasing_ns);
     }
     if (is_renewed(client)) client_called(client);
     stamps->ended_ns = lb_now();

@@ -199,17 +199,6 @@ static void plan_next(struct client *client) {
     }
 }
 
-static void use_key(struct client *client, uint32_t index) {
-    const struct shared *shared = client->worker->shared;
-    client->key_index = index;
-    client->request.key_len = shared_key_name(shared, index, client->key);
-    client->request.key_index = index;
-    client->request.key_number = shared_key_number(shared, index);
-    /* The wait for another key is a new wait. */
-    atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);
-    atomic_store_explicit(&client->stats->waiting_key, index, memory_order_relaxed);
-}
-
 /* Draws the key of an attempt into its request, and whether it is a reader. */
 static void choose_key(struct client *client) {
     const struct shared *shared = client->worker->shared;
@@ -217,7 +206,12 @@ static void choose_key(struct client *client) {
     if (shared->readers > 0)
         client->request.shared = (int)rng_below(&client->rng, 100) < shared->readers;
     uint32_t index = keys_pick(&shared->keys, client->index, &client->rng);
-    if (index != client->key_index) use_key(client, index);
+    if (index == client->key_index) return;
+    client->key_index = index;
+    shared_choose_key(shared, index, &client->request, client->key);
+    /* The wait for another key is a new wait. */
+    atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);
+    atomic_store_explicit(&client->stats->waiting_key, index, memory_order_relaxed);
 }
 
 /* Rests after an attempt that could send no request: for nine times what it took to connect in vain. */

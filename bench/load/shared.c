@@ -249,7 +249,7 @@ uint64_t shared_key_number(const struct shared *shared, uint32_t index) {
     return (shared->key_salt + index) & (UINT64_MAX >> 1);
 }
 
-size_t shared_key_name(const struct shared *shared, uint32_t index, char *text) {
+static size_t write_key_name(const struct shared *shared, uint32_t index, char *text) {
     const struct key_names *names = &shared->plan->key_names;
     if (names->count > 0) {
         size_t named = strlen(names->item[index]);
@@ -267,18 +267,22 @@ size_t shared_key_name(const struct shared *shared, uint32_t index, char *text) 
     return len;
 }
 
+void shared_choose_key(const struct shared *shared, uint32_t index, struct lb_request *request,
+                       char *name) {
+    request->key = name;
+    request->key_len = write_key_name(shared, index, name);
+    request->key_number = shared_key_number(shared, index);
+    request->key_index = index;
+}
+
 struct lb_request shared_request(const struct shared *shared, uint32_t index, char *name) {
     const struct plan *plan = shared->plan;
-    return (struct lb_request){
-        .key = name,
-        .key_len = shared_key_name(shared, index, name),
-        .key_number = shared_key_number(shared, index),
-        .key_index = index,
-        .deadline_ns = LB_NEVER,
-        .lease_ns = plan->lease_ns,
-        .permits = plan->permits > 0 ? plan->permits : 1,
-        .bound = plan->bound > 0 ? plan->bound : 1,
-    };
+    struct lb_request request = {.deadline_ns = LB_NEVER,
+                                 .lease_ns = plan->lease_ns,
+                                 .permits = plan->permits > 0 ? plan->permits : 1,
+                                 .bound = plan->bound > 0 ? plan->bound : 1};
+    shared_choose_key(shared, index, &request, name);
+    return request;
 }
 
 void shared_free(struct shared *shared) {

@@ -197,15 +197,14 @@ struct shared {
     struct worker_stats *worker; /* threads */
 };
 
-/* Writes a key's name, NUL-terminated, into text (KEY_TEXT_MAX bytes). Returns its length. */
-size_t shared_key_name(const struct shared *shared, uint32_t index, char *text);
-
 /* A key's stable number. A key that the user named has the number of its name (lb_key_number). Any other key has a
  * number that is computed from the stage's salt and the index, and that no other key of the stage has. */
 uint64_t shared_key_number(const struct shared *shared, uint32_t index);
 
-/* A request for a key according to the plan of the stage, for calls outside of attempts. name:
- * KEY_TEXT_MAX bytes that live as long as the request. */
+/* Makes a request for this key of one for another. name: KEY_TEXT_MAX bytes that live as long as the request. */
+void shared_choose_key(const struct shared *shared, uint32_t index, struct lb_request *request,
+                       char *name);
+/* A request for a key according to the plan of the stage, for calls outside of attempts. */
 struct lb_request shared_request(const struct shared *shared, uint32_t index, char *name);
 
 /* Maps the memory and lays it out; the caller frees it. part: NULL = this process has all clients. NULL
