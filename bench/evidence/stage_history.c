@@ -153,8 +153,7 @@ void stage_history_end(struct stage_history *history, struct shared *shared,
     history->rules = rules_now(history, shared);
     if (shared->split) history->rules.error_ns = history->error_ns;
     if (history->writer)
-        oplog_writer_stop(history->writer, &history->rules, shared->lock->lock->name,
-                          is_whole(history), &history->err);
+        oplog_writer_stop(history->writer, &history->rules, is_whole(history), &history->err);
     /* Without a file the records of other parts are missing. */
     bool lacks_parts = shared->part.count > 0 && !history->writer;
     if (!history->unclear && !lacks_parts) judge_history(history, shared, faults);

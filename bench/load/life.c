@@ -266,7 +266,7 @@ static void run_load(struct client *client) {
     /* The loop goes on after the cut-off, because the arrivals that no client took must still be counted. */
     while (next_attempt(client, &stamps->due_ns, &stamps->started_ns)) {
         stamps->measured = (closed ? stamps->started_ns : stamps->due_ns) >= stage_begin_ns(shared);
-        if (stamps->measured) session_begin_window(client->session);
+        if (stamps->measured && !client->session->in_window) session_begin_window(client->session);
         stamps->began_ns = stamps->started_ns;
         stamps->stood_ns = stalls_sum(&worker->stats->stalls, stamps->began_ns);
         if (stamps->began_ns - stamps->ended_ns > SESSION_IDLE_NS) session_look(client->session);

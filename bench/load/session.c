@@ -305,7 +305,7 @@ void session_part_last(struct session *session) {
     if (!session->moving) session_close(session);
 }
 
-void session_first_in_window(struct session *session) {
+void session_begin_window(struct session *session) {
     session->in_window = true;
     session->commands_begin = session->lb.commands;
     session->wakeups_begin = session->lb.wakeups;

@@ -84,12 +84,7 @@ void session_keep_err(struct session *session);
 
 /* Counting of commands, wake-ups and bytes begins with the first attempt in the window of its
  * clients, and ends when the last of them has drained. */
-void session_first_in_window(struct session *session);
-
-static inline void session_begin_window(struct session *session) {
-    if (__builtin_expect(!session->in_window, 0)) session_first_in_window(session);
-}
-
+void session_begin_window(struct session *session);
 void session_end_window(struct session *session);
 
 /* ---- renewals of the clients' grants ---- */

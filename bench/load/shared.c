@@ -298,12 +298,9 @@ void shared_slice(const struct shared *shared, int thread, uint32_t *ret_first,
     *ret_count = each + (index < more ? 1 : 0);
 }
 
-uint32_t shared_per_session(const struct shared *shared) {
-    return (uint32_t)plan_session_clients(shared->plan, shared->lock->lock);
-}
-
 uint32_t shared_session_clients(const struct shared *shared, uint32_t client, uint32_t *ret_end) {
-    uint32_t each = shared_per_session(shared), first = 0, count = 0;
+    uint32_t each = (uint32_t)plan_session_clients(shared->plan, shared->lock->lock), first = 0,
+             count = 0;
     for (int thread = 0; thread < shared->threads && client >= first + count; thread++)
         shared_slice(shared, thread, &first, &count);
     uint32_t from = first + (client - first) / each * each;

@@ -237,8 +237,6 @@ uint32_t workers_clients(const struct shared *shared, int process, uint32_t *ret
 void shared_slice(const struct shared *shared, int thread, uint32_t *ret_first,
                   uint32_t *ret_count);
 
-/* The number of clients of a thread that share a session; a thread's last session may have fewer. */
-uint32_t shared_per_session(const struct shared *shared);
 /* The clients of the session that serves this client: the first is returned; *ret_end is one above the last. */
 uint32_t shared_session_clients(const struct shared *shared, uint32_t client, uint32_t *ret_end);
 

@@ -131,7 +131,8 @@ static void heartbeat_run(void *arg) {
 
 static int make_sessions(struct thread *thread) {
     const struct shared *shared = thread->worker.shared;
-    uint32_t each = shared_per_session(shared);
+    /* a thread's last session may have fewer */
+    uint32_t each = (uint32_t)plan_session_clients(shared->plan, shared->lock->lock);
     thread->session_count = (thread->count + each - 1) / each;
     thread->sessions = calloc(thread->session_count, sizeof *thread->sessions);
     if (!thread->sessions) return -1;

@@ -134,6 +134,7 @@ struct oplog_writer {
     struct oplog *history;
     int fd;
     char path[512];
+    struct oplog_header header;
     uint64_t written; /* records */
     pthread_t thread;
     bool running;
@@ -206,23 +207,11 @@ static void join_writer(struct oplog_writer *writer) {
     writer->running = false;
 }
 
-static int write_header(struct oplog_writer *writer, const struct oplog_header *header) {
+static int write_header(struct oplog_writer *writer) {
+    const struct oplog_header *header = &writer->header;
     if (pwrite(writer->fd, header, sizeof *header, 0) == (ssize_t)sizeof *header) return 0;
     return err_set(&writer->err, LB_EXIT_MACHINE, "cannot write %s: %s", writer->path,
                    strerror(errno));
-}
-
-static struct oplog_header header_of(const struct oplog *history, const struct oplog_rules *rules,
-                                     const char *lock) {
-    struct oplog_header header = {.magic = OPLOG_MAGIC,
-                                  .version = 2,
-                                  .byte_order = BYTE_ORDER_MARK,
-                                  .header_bytes = sizeof header,
-                                  .record_bytes = sizeof(struct oplog_record),
-                                  .dropped = oplog_dropped(history),
-                                  .rules = *rules};
-    snprintf(header.lock, sizeof header.lock, "%s", lock);
-    return header;
 }
 
 struct oplog_writer *oplog_writer_start(struct oplog *history, const char *path,
@@ -234,6 +223,13 @@ struct oplog_writer *oplog_writer_start(struct oplog *history, const char *path,
         return NULL;
     }
     writer->history = history;
+    writer->header = (struct oplog_header){.magic = OPLOG_MAGIC,
+                                           .version = 2,
+                                           .byte_order = BYTE_ORDER_MARK,
+                                           .header_bytes = sizeof writer->header,
+                                           .record_bytes = sizeof(struct oplog_record),
+                                           .rules = *rules};
+    snprintf(writer->header.lock, sizeof writer->header.lock, "%s", lock);
     snprintf(writer->path, sizeof writer->path, "%s", path ? path : "a file without a name");
     if (path) {
         writer->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
@@ -242,16 +238,15 @@ struct oplog_writer *oplog_writer_start(struct oplog *history, const char *path,
         writer->fd = nameless ? fcntl(fileno(nameless), F_DUPFD_CLOEXEC, 0) : -1;
         if (nameless) fclose(nameless);
     }
-    struct oplog_header header = header_of(history, rules, lock);
     if (writer->fd < 0) {
         err_set(err, LB_EXIT_MACHINE, "cannot write %s: %s", writer->path, strerror(errno));
         goto failed;
     }
-    if (write_header(writer, &header) != 0) {
+    if (write_header(writer) != 0) {
         *err = writer->err;
         goto failed;
     }
-    lseek(writer->fd, sizeof header, SEEK_SET);
+    lseek(writer->fd, sizeof writer->header, SEEK_SET);
     /* Signals are for the program's main thread. */
     sigset_t every, old;
     sigfillset(&every);
@@ -281,13 +276,14 @@ int oplog_writer_add(struct oplog_writer *writer, const struct oplog_record *rec
     return err_pass(err, &writer->err);
 }
 
-void oplog_writer_stop(struct oplog_writer *writer, const struct oplog_rules *rules,
-                       const char *lock, bool whole, struct lb_err *err) {
+void oplog_writer_stop(struct oplog_writer *writer, const struct oplog_rules *rules, bool whole,
+                       struct lb_err *err) {
     oplog_writer_flush(writer);
-    struct oplog_header header = header_of(writer->history, rules, lock);
-    header.whole = whole && writer->err.code == 0;
-    header.records = (uint32_t)writer->written;
-    write_header(writer, &header);
+    writer->header.rules = *rules;
+    writer->header.dropped = oplog_dropped(writer->history);
+    writer->header.whole = whole && writer->err.code == 0;
+    writer->header.records = (uint32_t)writer->written;
+    write_header(writer);
     if (writer->err.code) *err = writer->err;
 }
 

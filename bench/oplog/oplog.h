@@ -196,8 +196,8 @@ void oplog_writer_flush(struct oplog_writer *writer);
 /* Moves the remaining records and completes the file; to be called when no thread writes into the
  * rings any more. whole: no records are missing, for example of another machine. Errors go to err, and
  * records that the file could not take stay in the rings. The writer must be freed in any case. */
-void oplog_writer_stop(struct oplog_writer *writer, const struct oplog_rules *rules,
-                       const char *lock, bool whole, struct lb_err *err);
+void oplog_writer_stop(struct oplog_writer *writer, const struct oplog_rules *rules, bool whole,
+                       struct lb_err *err);
 /* Adds records of another machine to the file, when no thread writes into the rings any more and
  * before oplog_writer_stop. dropped: how many records that machine dropped. 0, or -1 with err. */
 int oplog_writer_add(struct oplog_writer *writer, const struct oplog_record *records, size_t count,

@@ -76,7 +76,7 @@ TEST_WITH(test_there_and_back, setup, teardown) {
     assert_non_null(writer);
     uint64_t kept = hold_many(&history->rings[0], 1000, 100);
     oplog_mishap(history, OPLOG_STALL, 1, 2, 50, 60);
-    oplog_writer_stop(writer, &rules, "a-lock", true, &err);
+    oplog_writer_stop(writer, &rules, true, &err);
     assert_int_equal(err.code, 0);
     struct oplog_file file;
     struct book book;
@@ -143,7 +143,7 @@ TEST_WITH(test_a_killed_process_loses_nothing, setup, teardown) {
     struct oplog_writer *writer = oplog_writer_start(history, NULL, &rules, "a-lock", &err);
     assert_non_null(writer);
     oplog_mishap(history, OPLOG_DEATH, 0, 4, 95000, 95000);
-    oplog_writer_stop(writer, &rules, "a-lock", true, &err);
+    oplog_writer_stop(writer, &rules, true, &err);
     struct oplog_file file;
     struct book book;
     struct judgement judgement;
@@ -170,7 +170,7 @@ TEST_WITH(test_no_room_on_disk, setup, teardown) {
     setrlimit(RLIMIT_FSIZE, &small);
     struct oplog_writer *writer = oplog_writer_start(history, path, &rules, "a-lock", &err);
     uint64_t kept = hold_many(&history->rings[0], 1000, 100);
-    oplog_writer_stop(writer, &rules, "a-lock", true, &err);
+    oplog_writer_stop(writer, &rules, true, &err);
     setrlimit(RLIMIT_FSIZE, &old);
     sigaction(SIGXFSZ, &before, NULL);
     assert_int_equal(err.code, LB_EXIT_MACHINE);
