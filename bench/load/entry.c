@@ -23,17 +23,12 @@ static bool is_writer(const struct client *client) {
     return client->at.kind == ENTRY_READERS && !client->request.shared;
 }
 
-/* Whether grants are numbered (turns): where each key has one cell. The cell of a reader/writer lock numbers the
- * grants of writers only. */
-static bool has_turns(enum entry_kind kind) {
-    return kind == ENTRY_CELL || kind == ENTRY_READERS;
-}
-
-/* Notes the number of the present holder's grant among all grants of the key; without a holder that of the next grant.
+/* Grants are numbered (turns) where each key has one cell. The cell of a reader/writer lock numbers the grants of writers
+ * only. Notes the number of the present holder's grant among all grants of the key; without a holder that of the next grant.
  * It may note a greater number, never a smaller one: a holder's grant is counted before its owner word is seen. */
 void entry_ask(struct client *client) {
     client->at.asked_ns = client->stamps.started_ns;
-    if (!has_turns(client->at.kind)) return;
+    if (client->at.kind == ENTRY_PERMITS) return;
     const struct cell *cell = cell_of(client);
     bool held = atomic_load_explicit(&cell->owner, memory_order_acquire) != 0;
     uint64_t turn = atomic_load_explicit(&cell->grants, memory_order_relaxed);
@@ -68,7 +63,7 @@ uint64_t entry_trials(const struct client *client) {
     int64_t left_ns = beside ? atomic_load_explicit(&at->cell->releasing_ns, memory_order_relaxed)
                              : at->entry.releasing_ns;
     if (left_ns <= at->asked_ns) return 0;
-    if (!has_turns(at->kind)) return 1;
+    if (at->kind == ENTRY_PERMITS) return 1;
     uint64_t turn =
         reader ? atomic_load_explicit(&at->cell->grants, memory_order_relaxed) : at->entry.turn;
     /* No writer's grant has ended since, so if one has, it is a reader's. It keeps writers out, but no readers. */

@@ -122,7 +122,7 @@ static void rest_until(struct client *client, int64_t when_ns) {
 }
 
 /* Open loop: takes the thread's next slot for this client, which is free. False when no slot is left. */
-static bool next_slot(struct client *client, int64_t *ret_due_ns, int64_t *ret_started_ns) {
+static bool next_slot(struct client *client) {
     struct worker *worker = client->worker;
     const struct shared *shared = worker->shared;
     for (;;) {
@@ -143,33 +143,30 @@ static bool next_slot(struct client *client, int64_t *ret_due_ns, int64_t *ret_s
         if (!free || now_ns - due_ns > STALL_LATE_NS) count_late_slot(worker, due_ns, now_ns, free);
         if (now_ns < stage_last_start_ns(shared) && !lb_stopping()) {
             worker->stats->started += counted;
-            *ret_due_ns = due_ns;
-            *ret_started_ns = now_ns;
+            client->stamps.due_ns = due_ns;
+            client->stamps.started_ns = now_ns;
             return true;
         }
         worker->stats->missed += counted;
     }
 }
 
+/* Closed loop: waits until the next attempt is due. */
+static bool next_turn(struct client *client) {
+    int64_t end_ns = stage_end_ns(client->worker->shared), due_ns = client->next_ns;
+    if (due_ns > client->stamps.ended_ns) rest_until(client, due_ns < end_ns ? due_ns : end_ns);
+    int64_t now_ns = client->stamps.started_ns = lb_now();
+    client->stamps.due_ns = due_ns ? due_ns : now_ns;
+    if (due_ns > client->state_since_ns)
+        client_spent(client, &client->stats->state_thinking_ns, due_ns < now_ns ? due_ns : now_ns);
+    return now_ns < stage_end_ns(client->worker->shared) && !lb_stopping();
+}
+
 /* Waits for the next attempt, and says when it was due and when it started. False when the load is
  * over for this client. */
-static bool next_attempt(struct client *client, int64_t *ret_due_ns, int64_t *ret_started_ns) {
-    struct worker *worker = client->worker;
-    struct shared *shared = worker->shared;
-    int64_t end_ns = stage_end_ns(shared);
-    if (!worker->schedule) {
-        int64_t due_ns = client->next_ns;
-        if (due_ns > client->stamps.ended_ns) rest_until(client, due_ns < end_ns ? due_ns : end_ns);
-        *ret_started_ns = lb_now();
-        *ret_due_ns = due_ns ? due_ns : *ret_started_ns;
-        if (due_ns > client->state_since_ns)
-            client_spent(client, &client->stats->state_thinking_ns,
-                         due_ns < *ret_started_ns ? due_ns : *ret_started_ns);
-        client_spent(client, &client->stats->state_idle_ns, *ret_started_ns);
-        return *ret_started_ns < stage_end_ns(shared) && !lb_stopping();
-    }
-    if (!next_slot(client, ret_due_ns, ret_started_ns)) return false;
-    client_spent(client, &client->stats->state_idle_ns, *ret_started_ns);
+static bool next_attempt(struct client *client) {
+    if (!(client->worker->schedule ? next_slot(client) : next_turn(client))) return false;
+    client_spent(client, &client->stats->state_idle_ns, client->stamps.started_ns);
     return true;
 }
 
@@ -264,7 +261,7 @@ static void run_load(struct client *client) {
     bool closed = !worker->schedule;
     if (shared->ticks) go_to_tick(client, 0);
     /* The loop goes on after the cut-off, because the arrivals that no client took must still be counted. */
-    while (next_attempt(client, &stamps->due_ns, &stamps->started_ns)) {
+    while (next_attempt(client)) {
         stamps->measured = (closed ? stamps->started_ns : stamps->due_ns) >= stage_begin_ns(shared);
         if (stamps->measured && !client->session->in_window) session_begin_window(client->session);
         stamps->began_ns = stamps->started_ns;

@@ -41,22 +41,28 @@ static enum oplog_model model_of(const struct shared *shared) {
     }
 }
 
+/* If grants end with their session, and a session ends when its client gives no sign of life, a thread that stands still
+ * for so long ends the grants of its clients: half of the session, since the server counts from the last sign of life that
+ * it got, and clients give one every third of the session. 0 = a thread that stands still ends nothing. */
+static int64_t session_ns(const struct shared *shared) {
+    const struct lb_lock *lock = shared->lock->lock;
+    bool ends = (lock->caps & LB_CAP_SESSION) && !(lock->claims & LB_CLAIM_SAFE_PAUSE);
+    return ends ? shared->plan->lease_ns / 2 : 0;
+}
+
 struct oplog_rules trace_rules(const struct shared *shared) {
     const struct plan *plan = shared->plan;
     const struct lb_lock *lock = shared->lock->lock;
     bool session = lock->caps & LB_CAP_SESSION, at_once = lock->about.crash == LB_CRASH_AT_ONCE;
-    /* Half of the session: the server counts from the last sign of life that it got, and clients
-     * give one every third of the session. */
-    int64_t session_ns = plan->lease_ns / 2;
     return (struct oplog_rules){
         .model = model_of(shared),
         .bound = plan->bound > 0 ? (uint32_t)plan->bound : 1,
         .clients = (uint32_t)shared->clients,
         .lease_ns = lock->caps & LB_CAP_LEASE ? plan->lease_ns : 0,
-        .session_ns = session && !(lock->claims & LB_CLAIM_SAFE_PAUSE) ? session_ns : 0,
+        .session_ns = session_ns(shared),
         .cut_ns = !session  ? LB_NEVER
                   : at_once ? 0
-                            : session_ns,
+                            : plan->lease_ns / 2,
         .begin_ns = atomic_load(&shared->window_begin_ns),
         .end_ns = atomic_load(&shared->window_end_ns),
     };
@@ -170,9 +176,9 @@ void observe_ended(struct client *client, enum lb_outcome outcome, bool learned,
 
 /* A longer stall is recorded; LB_NEVER = none is, since the lock blocks its threads by design. */
 static int64_t stall_limit_ns(const struct shared *shared) {
-    int64_t session_ns = shared->session_ns, half_ns = shared->plan->lease_ns / 2;
+    int64_t half_ns = shared->plan->lease_ns / 2;
     if (shared->lock->lock->caps & LB_CAP_BLOCKS_THREAD) return LB_NEVER;
-    if (session_ns > 0) return session_ns;
+    if (session_ns(shared) > 0) return session_ns(shared);
     if (!shared->recorded) return LB_NEVER;
     return half_ns > STALL_LEAST_NS ? half_ns : STALL_LEAST_NS;
 }

@@ -135,17 +135,6 @@ static void lay_out(struct shared *shared, const struct shared *shape, struct ca
     }
 }
 
-/* If grants end with their session, and a session ends when its client gives no sign of life, a
- * thread that stands still for long enough ends the grants of its clients. Half of the session is
- * long enough: the server counts from the last sign that it got, and clients give one every third of
- * the session. 0 = a thread that stands still ends nothing. */
-static int64_t session_of(const struct shared *shape) {
-    const struct lb_lock *lock = shape->lock->lock;
-    bool ends = (lock->caps & LB_CAP_SESSION) && !(lock->claims & LB_CLAIM_SAFE_PAUSE) &&
-                !(lock->caps & LB_CAP_BLOCKS_THREAD);
-    return ends ? shape->plan->lease_ns / 2 : 0;
-}
-
 /* Spreads the clients over threads and processes; each part gets equally many threads. 0, or -1 with err. */
 static int spread_clients(struct shared *shape, struct lb_err *err) {
     const struct plan *plan = shape->plan;
@@ -192,7 +181,6 @@ static int take_shape(struct shared *shape, struct lb_err *err) {
     shape->one_key = (plan->keys.pick == KEYS_OWN || shape->key_count == 1) && shape->readers == 0;
     shape->split = shape->part.count > 1 && plan->keys.pick != KEYS_OWN && !shape->own_cells;
     shape->recorded = (plan->history || shape->split) && is_judged(lock);
-    shape->session_ns = session_of(shape);
     if (spread_clients(shape, err) != 0) return -1;
     bool exclusive = !(lock->caps & LB_CAP_BASELINE) &&
                      (lock->primitive == LB_MUTEX || lock->primitive == LB_RWLOCK);

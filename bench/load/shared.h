@@ -183,9 +183,6 @@ struct shared {
     /* Of all operations, if the stage is recorded; else of the evidence. NULL = clients of this lock hold nothing. */
     struct oplog *oplog;
     bool recorded;
-    /* Grants end with their session, which lasts at least this long after its thread's last heartbeat; 0 = they don't
-     * end for want of a beat. */
-    int64_t session_ns;
     struct findings findings;
     struct cell *cells;
     struct crowds crowds;
