@@ -209,7 +209,7 @@ static bool was_disturbed(const struct aftermath *after, uint32_t client, int64_
         if (others || fault->kind == INJECT_WIRE_DROP)
             continue; /* a dropped message is a cause of lost wake-ups, no excuse */
         int64_t end_ns =
-            fault->end_ns ? lb_after(fault->end_ns, after->shared->plan->lease_ns) : LB_NEVER;
+            fault->end_ns ? lb_after(fault->end_ns, after->shared->lease_ns) : LB_NEVER;
         if (fault->begin_ns < to_ns && end_ns > from_ns) return true;
     }
     for (size_t i = 0; i < after->book->mishap_count; i++) {
@@ -225,7 +225,7 @@ static bool was_disturbed(const struct aftermath *after, uint32_t client, int64_
 /* Whether the client waited for longer than half a lease for a key that was free since then. */
 static bool was_forgotten(const struct aftermath *after, const struct hold *hold, int64_t free_ns) {
     return is_grant(hold) && free_ns != INT64_MAX && hold->called_ns < free_ns &&
-           hold->from_ns - free_ns > after->shared->plan->lease_ns / 2 &&
+           hold->from_ns - free_ns > after->shared->lease_ns / 2 &&
            !was_disturbed(after, hold->client, free_ns, hold->from_ns);
 }
 
@@ -233,7 +233,7 @@ static bool was_forgotten(const struct aftermath *after, const struct hold *hold
  * lease. */
 static void key_wakeups(const struct aftermath *after, size_t begin, size_t end) {
     int64_t free_ns = 0; /* INT64_MAX: it is not known since when */
-    int64_t lease_ns = after->shared->plan->lease_ns;
+    int64_t lease_ns = after->shared->lease_ns;
     int64_t slack_ns = after->shared->lock->lock->about.crash_slack_ns;
     for (size_t i = begin; i < end; i++) {
         const struct hold *hold = hold_at(after, i);
@@ -286,7 +286,7 @@ static void put_theory(const struct aftermath *after) {
     }
     /* Nothing is promised about how soon servers come back. */
     if (!client || about->crash == LB_CRASH_NEVER) return;
-    int64_t freed_ns = about->crash == LB_CRASH_AT_ONCE ? until_ns : after->shared->plan->lease_ns;
+    int64_t freed_ns = about->crash == LB_CRASH_AT_ONCE ? until_ns : after->shared->lease_ns;
     after->recovery->theory_max_ns = freed_ns + about->crash_slack_ns;
 }
 

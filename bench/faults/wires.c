@@ -25,7 +25,7 @@ static struct wire_fault wire_fault_of(const struct faults *faults, const struct
 
 /* Delayed bytes end a session only if its signs of life come too late. */
 static bool is_silent(const struct faults *faults, const struct plan_fault *plan) {
-    if (plan->kind == INJECT_WIRE_DELAY) return plan->by_ns >= faults->shared->plan->lease_ns / 2;
+    if (plan->kind == INJECT_WIRE_DELAY) return plan->by_ns >= faults->shared->lease_ns / 2;
     return plan->kind == INJECT_WIRE_CUT;
 }
 

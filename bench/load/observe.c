@@ -47,7 +47,7 @@ static enum oplog_model model_of(const struct shared *shared) {
 static int64_t session_ns(const struct shared *shared) {
     const struct lb_lock *lock = shared->lock->lock;
     bool ends = (lock->caps & LB_CAP_SESSION) && !(lock->claims & LB_CLAIM_SAFE_PAUSE);
-    return ends ? shared->plan->lease_ns / 2 : 0;
+    return ends ? shared->lease_ns / 2 : 0;
 }
 
 struct oplog_rules trace_rules(const struct shared *shared) {
@@ -58,11 +58,11 @@ struct oplog_rules trace_rules(const struct shared *shared) {
         .model = model_of(shared),
         .bound = plan->bound > 0 ? (uint32_t)plan->bound : 1,
         .clients = (uint32_t)shared->clients,
-        .lease_ns = lock->caps & LB_CAP_LEASE ? plan->lease_ns : 0,
+        .lease_ns = lock->caps & LB_CAP_LEASE ? shared->lease_ns : 0,
         .session_ns = session_ns(shared),
         .cut_ns = !session  ? LB_NEVER
                   : at_once ? 0
-                            : plan->lease_ns / 2,
+                            : shared->lease_ns / 2,
         .begin_ns = atomic_load(&shared->window_begin_ns),
         .end_ns = atomic_load(&shared->window_end_ns),
     };
@@ -176,7 +176,7 @@ void observe_ended(struct client *client, enum lb_outcome outcome, bool learned,
 
 /* A longer stall is recorded; LB_NEVER = none is, since the lock blocks its threads by design. */
 static int64_t stall_limit_ns(const struct shared *shared) {
-    int64_t half_ns = shared->plan->lease_ns / 2;
+    int64_t half_ns = shared->lease_ns / 2;
     if (shared->lock->lock->caps & LB_CAP_BLOCKS_THREAD) return LB_NEVER;
     if (session_ns(shared) > 0) return session_ns(shared);
     if (!shared->recorded) return LB_NEVER;

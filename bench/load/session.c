@@ -45,7 +45,7 @@ int session_init(struct session *session, struct worker *worker, struct client *
         .lock = lock,
         .options = shared->lock->options,
         .client = first,
-        .lease_ns = shared->plan->lease_ns,
+        .lease_ns = shared->lease_ns,
         .traffic_fd = -1,
         .state = session->memory,
         .lock_state = (char *)session->memory + session_bytes,

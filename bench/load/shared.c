@@ -193,6 +193,7 @@ struct shared *shared_new(const struct plan_stage *of, struct lb_server *server,
                           const struct part *part, struct lb_err *err) {
     struct shared shape = {.plan = of->plan,
                            .lock = of->lock,
+                           .lease_ns = of->lease_ns,
                            .server = server,
                            .arrival = stage_arrival(of),
                            .clients = of->clients};
@@ -266,7 +267,7 @@ void shared_choose_key(const struct shared *shared, uint32_t index, struct lb_re
 struct lb_request shared_request(const struct shared *shared, uint32_t index, char *name) {
     const struct plan *plan = shared->plan;
     struct lb_request request = {.deadline_ns = LB_NEVER,
-                                 .lease_ns = plan->lease_ns,
+                                 .lease_ns = shared->lease_ns,
                                  .permits = plan->permits > 0 ? plan->permits : 1,
                                  .bound = plan->bound > 0 ? plan->bound : 1};
     shared_choose_key(shared, index, &request, name);

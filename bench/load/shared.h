@@ -135,6 +135,7 @@ struct shared {
     /* The shape of the stage; constant once workers run. */
     const struct plan *plan;
     const struct plan_lock *lock;
+    int64_t lease_ns;
     struct lb_server *server;
     struct arrival arrival; /* the plan's, with the stage's own rate */
     struct keypicker keys;

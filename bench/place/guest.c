@@ -80,7 +80,8 @@ int guest_check_prefix(const struct plan *plan, const struct plan_lock *lock, st
     static struct lb_names names; /* large for a stack */
     char key[PLAN_KEY_PREFIX_MAX + sizeof SAMPLE_KEY];
     snprintf(key, sizeof key, "%s" SAMPLE_KEY, prefix);
-    if (!*prefix || !lb_names_of(lock->lock, lock->options, plan->lease_ns, key, &names)) return 0;
+    if (!*prefix || !lb_names_of(lock->lock, lock->options, plan->leases_ns[0], key, &names))
+        return 0;
     for (int i = 0; i < names.count; i++) {
         const char *name = names.item[i].text;
         if ((*name && name[strspn(name, "0123456789")] == '\0') ||
@@ -114,7 +115,7 @@ static bool add_lock(char line[GUEST_LINE_MAX], size_t from, const struct plan *
     const char *key = plan->key_names.count > 0 ? plan->key_names.item[0] : made;
     static struct lb_names names; /* large for a stack */
     bool room = true;
-    if (!lb_names_of(lock->lock, lock->options, plan->lease_ns, key, &names)) return true;
+    if (!lb_names_of(lock->lock, lock->options, plan->leases_ns[0], key, &names)) return true;
     for (int i = 0; i < names.count && room; i++)
         room = add_name(line, from, names.item[i].what, names.item[i].text);
     return room;

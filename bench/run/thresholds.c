@@ -50,7 +50,7 @@ static struct threshold_row *threshold_row(struct thresholds *thresholds,
     const char *name = ask->place->topology;
     snprintf(topology, sizeof topology, "%s%s", strcmp(name, "embedded") == 0 ? "" : name, rtt);
     bool leased = leases_differ(of->plan, of->lock->lock);
-    int64_t lease_ns = leased ? of->plan->lease_ns : 0;
+    int64_t lease_ns = leased ? of->lease_ns : 0;
     for (int i = 0; i < thresholds->row_count; i++) {
         struct threshold_row *row = &thresholds->rows[i];
         if (row->lock == of->lock && strcmp(row->topology, topology) == 0 &&

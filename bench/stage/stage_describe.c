@@ -97,13 +97,14 @@ static double at_least_one(int64_t number) {
 }
 
 /* The members of an attempt's request besides its key. */
-static void describe_request(struct run_stage *result, const struct plan *plan,
-                             const struct lb_lock *lock, int readers) {
+static void describe_request(struct run_stage *result, const struct plan_stage *of) {
+    const struct plan *plan = of->plan;
+    const struct lb_lock *lock = of->lock->lock;
     char text[TEXT_MAX];
     result->mode = keep_or_null(result, plan_key_text(plan, "acquire", "mode", text, sizeof text));
-    result->lease_ns = (double)plan->lease_ns;
+    result->lease_ns = (double)of->lease_ns;
     result->lease_varies = leases_differ(plan, lock);
-    result->readers = readers;
+    result->readers = of->readers;
     result->permits = at_least_one(plan->permits);
     if (lock->primitive == LB_SEMAPHORE) result->bound = at_least_one(plan->bound);
     result->depth = at_least_one(plan->depth);
@@ -125,7 +126,7 @@ static void describe_load(struct run_stage *result, const struct plan_stage *of)
     result->think = keep_or_null(result, plan_key_text(plan, "load", "think", text, sizeof text));
     if (plan->tick_ns > 0) result->tick_ns = (double)plan->tick_ns;
     if (plan->at_least_ns > 0) result->at_least_ns = (double)plan->at_least_ns;
-    describe_request(result, plan, of->lock->lock, of->readers);
+    describe_request(result, of);
 }
 
 const char *stage_exposed_by(const struct run_stage *result, const struct plan_stage *of) {

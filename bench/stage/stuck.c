@@ -21,7 +21,7 @@ struct stuck_key {
 
 /* For how long the remains of a disturbance may keep clients from a key. */
 static int64_t explained_ns(const struct shared *shared) {
-    int64_t lease_ns = shared->plan->lease_ns;
+    int64_t lease_ns = shared->lease_ns;
     return lb_after(LB_S_NS + shared->lock->lock->about.crash_slack_ns,
                     lease_ns < LB_NEVER / 4 ? 3 * lease_ns : LB_NEVER);
 }

@@ -77,6 +77,7 @@ static inline struct stage *run_stage_as(const char *lock, const struct stage_ca
                                    .lock = &plan->locks[0],
                                    .clients = plan->clients[0],
                                    .window_ns = plan->duration_ns,
+                                   .lease_ns = plan->leases_ns[0],
                                    .readers = wanted->readers},
                             .place = place,
                             .promise = wanted->promise,

@@ -13,7 +13,7 @@ static const struct lb_backend backend = {.name = "made"};
 static const struct lb_lock lock = {
     .name = "made", .backend = &backend, .primitive = LB_MUTEX, .caps = LB_CAP_FAIR};
 static const struct plan_lock entry = {.lock = &lock};
-static const struct plan plan = {.mode = MODE_WAIT, .lease_ns = LB_NEVER};
+static const struct plan plan = {.mode = MODE_WAIT};
 static struct cell cells[1];
 static struct client_stats clients[CLIENTS];
 static struct worker_stats workers[2];
@@ -36,6 +36,7 @@ static inline void count_grants(const uint64_t *grants) {
     stage.hist[METRIC_WAIT_FAILED] = &failed;
     stage.client_cpu_ns = stage.server_cpu_ns = NAN;
     shared.plan = &plan;
+    shared.lease_ns = LB_NEVER;
     shared.lock = &entry;
     shared.clients = CLIENTS;
     shared.threads = 2;

@@ -20,9 +20,10 @@ static void begin_story(void) {
     tell_unit_ns = 1e6;
     lock = (struct lb_lock){.name = "a", .about = {.crash = LB_CRASH_LEASE}};
     entry = (struct plan_lock){.lock = &lock};
-    plan = (struct plan){.lease_ns = LEASE_MS * LB_MS_NS, .hold = {.mean_ns = 300 * LB_MS_NS}};
+    plan = (struct plan){.hold = {.mean_ns = 300 * LB_MS_NS}};
     memset(&shared, 0, sizeof shared);
     shared.plan = &plan;
+    shared.lease_ns = LEASE_MS * LB_MS_NS;
     shared.lock = &entry;
     shared.clients = CLIENTS;
     shared.threads = 4;

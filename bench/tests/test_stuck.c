@@ -20,11 +20,12 @@ static struct stage_idle_keys at_end, passing;
 static void begin(int64_t lease_ns) {
     lock = (struct lb_lock){.name = "a", .primitive = LB_MUTEX};
     entry = (struct plan_lock){.lock = &lock};
-    plan = (struct plan){.lease_ns = lease_ns, .mode = MODE_WAIT};
+    plan = (struct plan){.mode = MODE_WAIT};
     memset(cells, 0, sizeof cells);
     memset(clients, 0, sizeof clients);
     memset(&shared, 0, sizeof shared);
     shared.plan = &plan;
+    shared.lease_ns = lease_ns;
     shared.lock = &entry;
     shared.clients = CLIENTS;
     shared.key_count = KEYS;

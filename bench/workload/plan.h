@@ -165,8 +165,6 @@ struct plan {
 #include "bench/workload/keys.def"
     struct plan_fault faults[PLAN_FAULTS_MAX]; /* sections with INJECT_NONE are unused */
 
-    int64_t lease_ns;            /* of several the first one */
-    const struct plan *at_lease; /* leases_count plans, owned by this one; NULL = one lease */
     struct plan_lock *locks;
     int lock_count;
     json_t *skipped; /* array of {lock, backend, reason, install}: locks that "all" left out */

@@ -214,8 +214,7 @@ static int load_draft(struct draft *draft, const struct plan_ask *ask, struct lb
         if (from) err_prefix(err, "%s", setting_source(from, source, sizeof source));
         return -1;
     }
-    if (draft_check(draft, err)) return -1;
-    return leases_spread(plan, draft->arena, err);
+    return draft_check(draft, err);
 }
 
 struct plan *plan_load(const struct plan_ask *ask, struct lb_err *err) {

@@ -34,7 +34,8 @@ static void add_item(struct list *list, struct plan_stage stage) {
     list->item[list->count++] = stage;
 }
 
-static int64_t window_of(const struct building *building, const struct plan *plan, int clients) {
+static int64_t window_of(const struct building *building, int clients) {
+    const struct plan *plan = building->plan;
     bool lone = building->order == STAGES_BY_ROUND && clients == 1 && plan->clients_count > 1;
     bool timed = plan->tick_ns > 0; /* something is to happen at times of the whole window */
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) timed |= plan->faults[i].kind != INJECT_NONE;
@@ -43,7 +44,8 @@ static int64_t window_of(const struct building *building, const struct plan *pla
 
 /* The stages of one lock with one lease: its rates, or else its numbers of clients; in every second repeat from the last
  * to the first. */
-static void add_loads(struct building *building, const struct plan *plan, struct plan_stage stage) {
+static void add_loads(struct building *building, struct plan_stage stage) {
+    const struct plan *plan = building->plan;
     bool rates = plan->rates_count > 0;
     int count = rates ? plan->rates_count : plan->clients_count;
     stage.plan = plan;
@@ -51,7 +53,7 @@ static void add_loads(struct building *building, const struct plan *plan, struct
         int at = stage.repeat % 2 ? count - 1 - i : i;
         stage.clients = plan->clients[rates ? 0 : at];
         stage.rate_per_s = rates ? plan->rates[at] : 0;
-        stage.window_ns = window_of(building, plan, stage.clients);
+        stage.window_ns = window_of(building, stage.clients);
         for (int r = 0; r < plan->readers_count; r++) {
             stage.readers = plan->readers[r];
             add_item(&building->stages, stage);
@@ -162,10 +164,12 @@ static void add_repeat(struct building *building, const struct plan_stage *site,
         if (site && !stages_share(&entry, site)) continue;
         entry.repeat = repeat;
         /* A lock without a lease runs only once, even if the plan has several leases. */
-        const struct plan *at;
-        bool all = leases_differ(building->plan, entry.lock->lock);
-        for (int l = 0; (l == 0 || all) && (at = leases_plan(building->plan, l)); l++)
-            add_loads(building, at, entry);
+        int leases =
+            leases_differ(building->plan, entry.lock->lock) ? building->plan->leases_count : 1;
+        for (int l = 0; l < leases; l++) {
+            entry.lease_ns = building->plan->leases_ns[l];
+            add_loads(building, entry);
+        }
     }
 }
 
@@ -208,7 +212,8 @@ char *stage_name(const struct plan_stage *stage, char *text, size_t size) {
         snprintf(rtt, sizeof rtt, "-rtt%s",
                  duration_text(stage->distance.rtt_ns, time, sizeof time));
     if (leases_differ(plan, stage->lock->lock))
-        snprintf(lease, sizeof lease, "-lease%s", duration_text(plan->lease_ns, time, sizeof time));
+        snprintf(lease, sizeof lease, "-lease%s",
+                 duration_text(stage->lease_ns, time, sizeof time));
     snprintf(text, size, "%s%s%s%s%s-c%d%s%s-r%d%s", stage->lock->lock->name, where, tls, rtt,
              lease, stage->clients, shared, rate, stage->repeat, stage->again ? "-again" : "");
     return text;

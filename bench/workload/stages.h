@@ -18,17 +18,6 @@ bool distance_same(const struct distance *a, const struct distance *b);
 
 /* leases: the leases of acquire.lease as a key of a workload: one, or a list with a stage for each. */
 
-/* For a checked plan with several leases: makes a plan for the stages of each lease. The plans belong to the arena.
- * 0, or -1 with err. */
-int leases_spread(struct plan *plan, struct arena *arena, struct lb_err *err);
-
-/* The plan of the stages with the index-th lease; it differs from the plan only in the lease. NULL: there is no such
- * lease. */
-const struct plan *leases_plan(const struct plan *plan, int index);
-
-/* The plan of the stages with this lease; NULL: the plan has no such lease. */
-const struct plan *leases_find(const struct plan *plan, int64_t lease_ns);
-
 int64_t leases_shortest_ns(const struct plan *plan);
 
 /* Whether the stages of this lock differ in their lease or session: the plan has several leases, and the lock uses
@@ -46,13 +35,13 @@ extern const struct lb_option_type type_topologies;
 const char *topologies_of(const struct plan *plan, const struct lb_lock *lock, int index);
 
 struct plan_stage {
-    const struct plan *plan; /* with the stage's lease */
+    const struct plan *plan;
     const struct plan_lock *lock;
     const char *topology; /* NULL = embedded */
     bool tls;             /* its servers are started with TLS */
     struct distance distance;
     int clients, readers, repeat;
-    int64_t window_ns;
+    int64_t window_ns, lease_ns;
     double rate_per_s; /* rate of open arrivals; 0 = the plan's: stage_arrival */
     bool again; /* the same once more in its round, to see by how much two equal stages differ */
 };

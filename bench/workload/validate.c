@@ -257,7 +257,6 @@ int draft_check(struct draft *draft, struct lb_err *err) {
     struct plan *plan = draft->plan;
     if (plan->key_names.count > 0 && plan->keys.pick != KEYS_OWN)
         plan->keys.count = (uint32_t)plan->key_names.count;
-    plan->lease_ns = plan->leases_ns[0];
     if (check_values(draft, err) || check_schedule(draft, err) || check_promises(draft, err))
         return -1;
     for (int i = 0; i < PLAN_FAULTS_MAX; i++) {

@@ -8,34 +8,9 @@
 #include "bench/workload/stages.h"
 #include "drivers/registry.h"
 
-int leases_spread(struct plan *plan, struct arena *arena, struct lb_err *err) {
-    if (plan->leases_count < 2) return 0;
-    struct plan *spread = arena_alloc(arena, sizeof *spread * (size_t)plan->leases_count);
-    if (!spread) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    for (int i = 0; i < plan->leases_count; i++) {
-        spread[i] = *plan;
-        spread[i].lease_ns = plan->leases_ns[i];
-    }
-    plan->at_lease = spread;
-    return 0;
-}
-
-const struct plan *leases_plan(const struct plan *plan, int index) {
-    if (!plan->at_lease) return index == 0 ? plan : NULL;
-    return index < plan->leases_count ? &plan->at_lease[index] : NULL;
-}
-
-const struct plan *leases_find(const struct plan *plan, int64_t lease_ns) {
-    const struct plan *found;
-    for (int i = 0; (found = leases_plan(plan, i)); i++) {
-        if (found->lease_ns == lease_ns) return found;
-    }
-    return NULL;
-}
-
 int64_t leases_shortest_ns(const struct plan *plan) {
-    int64_t shortest_ns = plan->lease_ns;
-    for (int i = 0; i < plan->leases_count; i++) {
+    int64_t shortest_ns = plan->leases_ns[0];
+    for (int i = 1; i < plan->leases_count; i++) {
         if (plan->leases_ns[i] < shortest_ns) shortest_ns = plan->leases_ns[i];
     }
     return shortest_ns;

@@ -162,7 +162,7 @@ static int adapt(struct matrix_cell *cell, const struct plan *plan, const struct
     if (plan->renew && (lock->caps & LB_CAP_LEASE) && !(lock->caps & LB_CAP_RENEW)) {
         cell->sets[count++] = "acquire.renew=no";
         /* The hold must end before the lease does if the lock can't renew. */
-        if (plan->hold.mean_ns >= plan->lease_ns) cell->sets[count++] = "load.hold=1500ms";
+        if (plan->hold.mean_ns >= plan->leases_ns[0]) cell->sets[count++] = "load.hold=1500ms";
     }
     if ((lock->caps & LB_CAP_SHARED) &&
         is_one_of(cell->column->scenario, with_readers, sizeof with_readers / sizeof *with_readers))

@@ -194,7 +194,6 @@ static int begin(struct peers *peers, const struct stage_ask *ask, struct shared
                           .lock = (int32_t)(ask->of.lock - ask->of.plan->locks),
                           .threads = shared->threads,
                           .processes = shared->processes,
-                          .lease_ns = ask->of.plan->lease_ns,
                           .key_salt = shared->key_salt};
     snprintf(asked.id, sizeof asked.id, "%s", ask->id);
     snprintf(asked.key_prefix, sizeof asked.key_prefix, "%s", shared->key_prefix);

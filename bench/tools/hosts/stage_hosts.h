@@ -17,7 +17,6 @@ struct asked {
     struct plan_stage of;       /* its pointers are the coordinator's */
     int32_t lock;               /* the index in the plan */
     int32_t threads, processes; /* of all load hosts */
-    int64_t lease_ns;
     uint64_t key_salt;
     char id[96], key_prefix[PLAN_KEY_PREFIX_MAX + 32];
     char url[4096]; /* "" = none */
