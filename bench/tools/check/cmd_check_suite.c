@@ -41,8 +41,7 @@ struct telling {
     struct lb_err unsaved;
 };
 
-/* In the order of enum trial_shown. */
-static const char *const shown_words[] = {"wrong", "granted", "refused", "granted"};
+static const char *const shows[] = {"wrong", "granted", "refused", "granted"}; /* by trial_shown */
 
 static void save(struct telling *telling) {
     char path[1024];
@@ -68,11 +67,11 @@ static void tell_check(void *arg, const struct conform_check *check,
     telling->failed += failed;
     telling->left_out += told->end == CONFORM_LEFT_OUT;
     bool overlap = failed && told->shown == TRIAL_OVERLAP;
-    telling->granted |= failed && strcmp(shown_words[told->shown], "granted") == 0;
+    telling->granted |= failed && strcmp(shows[told->shown], "granted") == 0;
     json_t *json = json_pack("{s:s, s:s, s:s, s:s, s:s?, s:b, s:f}", "check", check->name, "result",
                              failed ? "failed" : words[told->end], "why", told->failure, "first",
-                             told->first, "shown", failed ? shown_words[told->shown] : NULL,
-                             "overlap", overlap, "took_s", (double)told->took_ns / 1e9);
+                             told->first, "shown", failed ? shows[told->shown] : NULL, "overlap",
+                             overlap, "took_s", (double)told->took_ns / 1e9);
     json_array_append_new(json_object_get(telling->root, "checks"), json);
     save(telling);
 }

@@ -42,7 +42,7 @@ after compose/README.md 'Adding a topology' 'the script, ' => FILE
 after compose/README.md 'Adding a topology' 'table: ' => NAME
 sh test -e $COPY/$FILE; echo $? -> 1
 block compose/README.md 'Adding a topology' >$COPY/$FILE ->
-there sh -c 'chmod +x $FILE && sed -i "s/\"redis-cluster\", NULL},/\"redis-cluster\", $NAME, NULL},/" $(grep -l "backend backend_redis = " drivers/redis/*.c)' -> ok
+there sh -c 'chmod +x $FILE && sed -i "s/\"redis-cluster\", NULL},/\"redis-cluster\", $NAME, NULL},/" $(grep -l "backend backend_redis = " drivers/*.c)' -> ok
 there sh -c 'mkdir drivers/tiny && cp drivers/tests/example/tiny.c drivers/tiny/ && cp drivers/tests/example/tiny compose/local/' -> ok
 sh echo 'LB_LOCK(tiny, tiny_lock)' >>$COPY/drivers/list.h ->
 there make VARIANT=$V .build/$V/lockbench .build/$V/drivers/tests/test_conform -> ok
