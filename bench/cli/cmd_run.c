@@ -16,7 +16,7 @@
 #include "bench/run/run.h"
 #include "bench/slo/slo.h"
 #include "bench/stage/peers.h"
-#include "bench/workload/shape.h"
+#include "bench/workload/sections.h"
 #include "drivers/registry.h"
 #include "report/compare/compare.h"
 #include "report/page/html_parts.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "bench/base/sort.h"
-#include "bench/workload/faults.h"
 
 #define FLIGHT_NS LB_MS_NS /* answers that a server may have sent just before it was hit */
 /* A grant that came sooner after its request came at once. Before such a grant a key may have been free for as long as

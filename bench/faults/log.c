@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench/workload/faults.h"
 #include "bench/workload/sections.h"
 
 struct fault_event *fault_log_add(struct faults *faults, const struct fault_section *section,

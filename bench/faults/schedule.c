@@ -1,7 +1,6 @@
 /* schedule: when each injection begins and ends; see faults.h. */
 #include "bench/faults/faults.h"
 #include "bench/faults/kinds.h"
-#include "bench/workload/faults.h"
 
 #define PATIENCE_NS (2 * LB_S_NS) /* for a holder, or a victim, to come */
 

@@ -9,7 +9,6 @@
 #include "bench/faults/kinds.h"
 #include "bench/servers/ports.h"
 #include "bench/servers/proc.h"
-#include "bench/workload/faults.h"
 
 #define END_NS (5 * LB_S_NS)   /* for a connection to end: a busy server takes long */
 #define BACK_NS (30 * LB_S_NS) /* for a server to answer again; else it is said that it does not */

@@ -2,7 +2,6 @@
  * is a separate process (servers/wire.h); its counts are the sign that an injection took effect. */
 #include "bench/faults/kinds.h"
 #include "bench/servers/wire.h"
-#include "bench/workload/faults.h"
 
 static uint64_t ends_of(const struct faults *faults, const struct plan_fault *plan) {
     const struct place_wire *wiring = faults->place->wiring;

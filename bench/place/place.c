@@ -15,7 +15,6 @@
 #include "bench/servers/folder.h"
 #include "bench/servers/janitor.h"
 #include "bench/servers/spawn.h"
-#include "bench/workload/faults.h"
 #include "drivers/tls.h"
 #include "drivers/url.h"
 

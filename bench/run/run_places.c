@@ -8,7 +8,6 @@
 #include "bench/base/processors.h"
 #include "bench/run/run_state.h"
 #include "bench/servers/spawn.h"
-#include "bench/workload/faults.h"
 
 #define BESIDES_NS (210 * LB_MS_NS) /* connecting, the pings and a usual drain */
 #define START_NS (3 * LB_S_NS)      /* of servers of our own */

@@ -5,7 +5,6 @@
 #include "bench/base/process.h"
 #include "bench/run/run_state.h"
 #include "bench/stage/supervise.h"
-#include "bench/workload/faults.h"
 #include "bench/workload/sections.h"
 #include "results/format/write.h"
 

@@ -1,7 +1,6 @@
 /* test_plan: workload files and command lines become plans, or one clear line that says why not. */
 
 #include "bench/tests/plan_help.h"
-#include "bench/workload/faults.h"
 #include "bench/workload/sections.h"
 #include "bench/workload/workfile.h"
 #include "drivers/registry.h"

@@ -1,5 +1,5 @@
-/* faults: see faults.h. */
-#include "bench/workload/faults.h"
+/* faults: the rows of injections, and what fault sections ask for; see plan.h. */
+#include "bench/workload/sections.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,8 +114,4 @@ char *fault_targets_text(enum injection kind, char *text, size_t size) {
         used += (size_t)more;
     }
     return text;
-}
-
-bool fault_can_target(const struct plan_fault *fault) {
-    return injections[fault->kind].targets & (1u << fault->target);
 }

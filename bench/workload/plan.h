@@ -218,6 +218,16 @@ char *arrival_text(const struct arrival *arrival, char *text, size_t size);
 
 /* "holder": the value of the key. Returns text. */
 char *fault_target_text(const struct plan_fault *fault, char *text, size_t size);
+/* Whether a fault acts on a single worker process, or on the connections of one. */
+bool fault_needs_processes(const struct plan_fault *fault);
+/* Whether the plan has faults with such a target. */
+bool plan_acts_on(const struct plan *plan, enum fault_on on);
+
+/* Whether the plan changes servers' clocks. */
+bool plan_steps_clocks(const struct plan *plan);
+
+/* The targets that an injection can have, in words. Returns text. */
+char *fault_targets_text(enum injection kind, char *text, size_t size);
 /* The injections of all sections, joined with "+"; "none". Returns text. */
 char *faults_text(const struct plan *plan, char *text, size_t size);
 

@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "bench/slo/slo.h"
-#include "bench/workload/faults.h"
 #include "bench/workload/plan.h"
-#include "bench/workload/shape.h"
 #include "bench/workload/stages.h"
 
 #define HOUR_NS (3600.0 * LB_S_NS)
@@ -62,8 +60,11 @@ static const struct lb_option_type type_promises = {
 #define LIST(c_type, member, count, ...) KEY(c_type, member, __VA_ARGS__)
 #include "bench/workload/keys.def"
 
+#define INJECTION_CHOICE(kind, name, ...) "," name
+
 static const struct lb_option fault_keys[] = {
-    {"kind", LB_OPT_CHOICE32, offsetof(struct plan_fault, kind), "none", 0, 0, INJECTION_CHOICES,
+    {"kind", LB_OPT_CHOICE32, offsetof(struct plan_fault, kind), "none", 0, 0,
+     "none" INJECTIONS_EACH(INJECTION_CHOICE),
      "the action on clients, servers or connections; more sections: [fault.2] to [fault.8]"},
     {"target", &type_target, offsetof(struct plan_fault, target), "any", 0, 0, NULL,
      "the target: which client, whose connections, which server"},

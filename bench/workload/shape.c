@@ -1,5 +1,5 @@
-/* shape: see shape.h. */
-#include "bench/workload/shape.h"
+/* shape: the types of keys with a grammar of their own; see sections.h. */
+#include "bench/workload/sections.h"
 
 #include <ctype.h>
 #include <stdio.h>

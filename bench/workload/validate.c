@@ -6,7 +6,6 @@
 
 #include "bench/slo/slo.h"
 #include "bench/workload/draft.h"
-#include "bench/workload/faults.h"
 #include "bench/workload/schedule.h"
 #include "bench/workload/sections.h"
 #include "bench/workload/stages.h"
@@ -72,7 +71,7 @@ static int check_fault(const struct draft *draft, int number, struct lb_err *err
     snprintf(wrong_target, sizeof wrong_target, "%s can't have this target; allowed: %s",
              injections[kind].name, fault_targets_text(kind, targets, sizeof targets));
     const struct rule rules[] = {
-        {!fault_can_target(fault), 0, section, "target", wrong_target},
+        {!(injections[kind].targets & (1u << fault->target)), 0, section, "target", wrong_target},
         {fault->for_ns == 0 && lasts, 0, section, "for",
          "it must end: set how long it lasts, for = 2s for example"},
         {fault->for_ns == 0 && kind == INJECT_SERVER_EMPTY, 0, section, "for",

@@ -4,7 +4,7 @@
 
 #include "bench/base/nearest.h"
 #include "bench/option/text.h"
-#include "bench/workload/shape.h"
+#include "bench/workload/sections.h"
 #include "bench/workload/stages.h"
 #include "drivers/registry.h"
 

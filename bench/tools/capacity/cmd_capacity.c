@@ -13,7 +13,6 @@
 #include "bench/option/text.h"
 #include "bench/slo/slo.h"
 #include "bench/tools/capacity/capacity.h"
-#include "bench/workload/faults.h"
 #include "bench/workload/sections.h"
 #include "bench/workload/stages.h"
 #include "report/capacity/capacity_doc.h"

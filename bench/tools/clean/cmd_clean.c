@@ -6,7 +6,7 @@
 #include "bench/cli/cli.h"
 #include "bench/cli/urls.h"
 #include "bench/place/guest.h"
-#include "bench/workload/shape.h"
+#include "bench/workload/sections.h"
 #include "drivers/url.h"
 
 #define KEYS_MAX 64

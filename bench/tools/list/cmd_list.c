@@ -7,7 +7,7 @@
 #include "bench/cli/terminal.h"
 #include "bench/tools/list/cmd_list_views.h"
 #include "bench/workload/plan.h"
-#include "bench/workload/shape.h"
+#include "bench/workload/sections.h"
 #include "drivers/registry.h"
 
 enum what { LIST_NAMES, LIST_KEYS, LIST_TABLE };
