@@ -192,8 +192,12 @@ const struct result_document capacity_document = {
 };
 
 json_t *capacity_json(const struct capacity *capacity, json_t *locks) {
-    json_t *json = result_document_json(&capacity_document, capacity);
-    if (json_object_set_new(json, "locks", locks) == 0) return json;
+    json_t *json = json_pack("{s:s}", "schema", CAPACITY_SCHEMA);
+    json_t *members = result_fields_json(root_fields, capacity);
+    int failed = json_object_update(json, members); /* -1 if one of them is NULL */
+    failed |= json_object_set_new(json, "locks", locks);
+    json_decref(members);
+    if (!failed) return json;
     json_decref(json);
     return NULL;
 }

@@ -74,12 +74,12 @@ void hist_reset(struct hist *h) {
     set_empty(h);
 }
 
-void hist_record_odd(struct hist *h, int64_t value) {
+void hist_record_odd(struct hist *h, int64_t value, int64_t times) {
     if (value < 0) {
-        h->under++;
+        h->under += times;
         return;
     }
-    h->over++;
+    h->over += times;
     if (value < h->min) h->min = value;
     if (value > h->max) h->max = value;
 }
@@ -94,17 +94,18 @@ void hist_settle(struct hist *h) {
 
 void hist_record_times(struct hist *h, int64_t value, int64_t times) {
     if (times <= 0) return;
-    /* recounts the least, the greatest, and the slots that may be non-zero */
-    hist_record(h, value);
-    if (value < 0) {
-        h->under += times - 1;
-    } else if (value > h->highest) {
-        h->over += times - 1;
-    } else {
-        h->counts[hist_slot(h, value)] += times - 1;
-        h->count += times - 1;
-        h->sum += (uint64_t)value * (uint64_t)(times - 1);
+    if (value < 0 || value > h->highest) {
+        hist_record_odd(h, value, times);
+        return;
     }
+    int32_t slot = hist_slot(h, value);
+    h->counts[slot] += times;
+    h->count += times;
+    h->sum += (uint64_t)value * (uint64_t)times;
+    if (value < h->min) h->min = value;
+    if (value > h->max) h->max = value;
+    if (slot < h->first) h->first = slot;
+    if (slot > h->last) h->last = slot;
 }
 
 int hist_add(struct hist *into, const struct hist *from) {

@@ -52,29 +52,14 @@ static inline int32_t hist_slot(const struct hist *h, int64_t value) {
     return (int32_t)(((int64_t)bucket << h->half_mag) + (value >> bucket));
 }
 
-void hist_record_odd(struct hist *h, int64_t value); /* out of range: kept out of line */
+void hist_record_odd(struct hist *h, int64_t value,
+                     int64_t times); /* out of range: kept out of line */
 
-/* Records one value. No system call, no lock; a few nanoseconds. */
-static inline void hist_record(struct hist *h, int64_t value) {
-    if (__builtin_expect(value < 0 || value > h->highest, 0)) {
-        hist_record_odd(h, value);
-        return;
-    }
-    int32_t slot = hist_slot(h, value);
-    h->counts[slot]++;
-    h->count++;
-    h->sum += (uint64_t)value;
-    if (value < h->min) h->min = value;
-    if (value > h->max) h->max = value;
-    if (slot < h->first) h->first = slot;
-    if (slot > h->last) h->last = slot;
-}
-
-/* The same without count, first and last, which hist_settle fills in later: a writer who records some hundred million
- * values has other things to do. */
+/* Records a value without count, first and last, which hist_settle fills in later: a writer who records some hundred
+ * million values has other things to do. No system call, no lock; a few nanoseconds. */
 static inline void hist_tally(struct hist *h, int64_t value) {
     if (__builtin_expect(value < 0 || value > h->highest, 0)) {
-        hist_record_odd(h, value);
+        hist_record_odd(h, value, 1);
         return;
     }
     h->counts[hist_slot(h, value)]++;
@@ -88,6 +73,9 @@ void hist_settle(struct hist *h);
 
 /* Records the value `times` times, which may be 0. */
 void hist_record_times(struct hist *h, int64_t value, int64_t times);
+static inline void hist_record(struct hist *h, int64_t value) {
+    hist_record_times(h, value, 1);
+}
 
 /* Adds from's content to into. Same digits and highest, else -1 and nothing is added. */
 int hist_add(struct hist *into, const struct hist *from);

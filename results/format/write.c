@@ -102,16 +102,6 @@ json_t *result_fields_json(const struct result_field *fields, const void *of) {
     return NULL;
 }
 
-json_t *result_document_json(const struct result_document *document, const void *of) {
-    json_t *json = json_pack("{s:s}", "schema", document->schema);
-    json_t *members = result_fields_json(document->fields, of);
-    int failed = json_object_update(json, members); /* -1 if one of them is NULL */
-    json_decref(members);
-    if (!failed) return json;
-    json_decref(json);
-    return NULL;
-}
-
 json_t *run_stage_json(const struct run_stage *stage) {
     return result_fields_json(run_stage_fields(), stage);
 }

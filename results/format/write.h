@@ -19,10 +19,6 @@
  * table. New reference; NULL when out of memory. */
 json_t *result_fields_json(const struct result_field *fields, const void *of);
 
-/* A whole document: "schema", then the values of its table. New reference; NULL when out of
- * memory. */
-json_t *result_document_json(const struct result_document *document, const void *of);
-
 /* A stage as an element of run.json's .stages. New reference; NULL when out of memory. */
 json_t *run_stage_json(const struct run_stage *stage);
 
