@@ -105,14 +105,7 @@ static const struct result_field lock_fields[] = {
 };
 
 static const struct result_field root_fields[] = {
-    NO_MEMBER(OBJECT, "tool", .help = "the program that wrote the file"),
-    ROW(capacity, TEXT, tool_name, "tool.name", .help = "lockbench"),
-    ROW(capacity, TEXT, tool_version, "tool.version", .help = "its version"),
-    ROW(capacity, TEXT, command, "command", .help = "the command line that repeats the search"),
-    ROW(capacity, TEXT, started_at, "started_at", .help = "ISO 8601, UTC"),
-    ROW(capacity, TEXT, ended_at, "ended_at", .help = "the same; null until the end"),
-    ROW(capacity, TEXT, partial_reason, "partial_reason", .help = "why it is partial"),
-    ROW(capacity, FLAG, partial, "partial", .help = "the search was cut off"),
+    RESULT_HEAD_ROWS(capacity),
     ROW(capacity, FREE, environment, "environment", .help = "as in run.json"),
     LIST_ROW(capacity, locks, lock_count, "locks", .items = lock_fields, .most = LOCKS_MAX,
              .help = "one for each lock that was tried"),

@@ -66,8 +66,6 @@ struct capacity_lock {
 
 struct capacity {
     RESULT_HEAD
-    const char *tool_name, *tool_version, *command, *started_at, *ended_at, *partial_reason;
-    bool partial;
     const json_t *environment; /* NULL when absent */
     struct capacity_lock *locks;
     int lock_count;

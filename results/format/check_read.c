@@ -137,16 +137,9 @@ static const struct result_field cell_fields[] = {
 };
 
 static const struct result_field check_fields[] = {
-    NO_MEMBER(OBJECT, "tool", .help = "the program that wrote the file"),
-    ROW(check, TEXT, tool_name, "tool.name", .help = "lockbench"),
-    ROW(check, TEXT, tool_version, "tool.version", .help = "its version"),
-    ROW(check, TEXT, command, "command", .help = "the command line that repeats the check"),
-    ROW(check, TEXT, started_at, "started_at", .help = "ISO 8601, UTC"),
-    ROW(check, TEXT, ended_at, "ended_at", .help = "the same; null until the end"),
-    ROW(check, TEXT, partial_reason, "partial_reason", .help = "why it is partial"),
+    RESULT_HEAD_ROWS(check),
     ROW(check, TEXT, tour, "tour", .words = "short full chosen",
         .help = "which faults were tried; chosen: those of --fault"),
-    ROW(check, FLAG, partial, "partial", .help = "the check was cut off"),
     ROW(check, COUNT, planned, "planned",
         .help = "the number of cells that were to be run: more than `cells` has if it is partial"),
     ROW(check, FREE, environment, "environment", .help = "as in run.json"),

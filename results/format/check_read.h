@@ -66,8 +66,7 @@ struct check_cell {
 
 struct check {
     RESULT_HEAD
-    const char *tool_name, *tool_version, *command, *started_at, *ended_at, *partial_reason, *tour;
-    bool partial;
+    const char *tour;
     double planned;                    /* cells of the plan; NAN = not told */
     const json_t *environment, *seeds; /* NULL when absent */
     struct check_fault *faults;

@@ -152,10 +152,23 @@ struct result_document {
 #define RESULT_HEAD                                                                                \
     char *path;   /* of the file, for messages */                                                  \
     char *dir;    /* its folder */                                                                 \
-    json_t *root; /* owns every text and json_t of the struct */
+    json_t *root; /* owns every text and json_t of the struct */                                   \
+    const char *tool_name, *tool_version, *command, *started_at, *ended_at, *partial_reason;       \
+    bool partial;
 struct result_head {
     RESULT_HEAD
 };
+#define RESULT_HEAD_ROWS(type)                                                                     \
+    NO_MEMBER(OBJECT, "tool", .help = "the program that wrote the file"),                          \
+        ROW(type, TEXT, tool_name, "tool.name", .help = "lockbench"),                              \
+        ROW(type, TEXT, tool_version, "tool.version", .help = "its version"),                      \
+        ROW(type, TEXT, command, "command", .help = "the command line that repeats it"),           \
+        ROW(type, TEXT, started_at, "started_at", .help = "ISO 8601, UTC"),                        \
+        ROW(type, TEXT, ended_at, "ended_at", .help = "the same; null until the end"),             \
+        ROW(type, TEXT, partial_reason, "partial_reason", .help = "why it is partial"),            \
+        ROW(type, FLAG, partial, "partial",                                                        \
+            .help =                                                                                \
+                "it was interrupted or a part failed: what is here was measured, the rest is missing")
 
 extern const struct result_document run_document, check_document, capacity_document;
 

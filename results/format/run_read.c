@@ -213,16 +213,7 @@ const struct result_field *run_slo_fields(void) {
 }
 
 static const struct result_field run_fields[] = {
-    NO_MEMBER(OBJECT, "tool", .help = "the program that wrote the file"),
-    ROW(run, TEXT, tool_name, "tool.name", .help = "lockbench"),
-    ROW(run, TEXT, tool_version, "tool.version", .help = "its version"),
-    ROW(run, TEXT, command, "command", .help = "the command line that repeats the run"),
-    ROW(run, TEXT, started_at, "started_at", .help = "ISO 8601, UTC"),
-    ROW(run, TEXT, ended_at, "ended_at", .help = "the same"),
-    ROW(run, FLAG, partial, "partial",
-        .help = "the run was interrupted or a stage failed: the figures here were measured, the "
-                "rest is missing"),
-    ROW(run, TEXT, partial_reason, "partial_reason", .help = "why"),
+    RESULT_HEAD_ROWS(run),
     ROW(run, TEXT, verdict, "verdict", .words = VERDICT_WORDS_RUN, .closed = true,
         .help = "the worst of the run's findings, as the exit code says it",
         .more =

@@ -78,10 +78,7 @@ struct run_slo {
 
 struct run {
     RESULT_HEAD
-    const char *tool_name, *tool_version, *command, *started_at, *ended_at, *partial_reason,
-        *verdict;
-    const char *workload, *summary;
-    bool partial;
+    const char *verdict, *workload, *summary;
     bool paired; /* the stages of one repeat can be compared with each other */
     const json_t *plan, *environment, *hosts, *warnings; /* NULL when absent */
     struct run_stage *stages;
