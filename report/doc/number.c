@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench/base/sort.h"
@@ -53,13 +52,9 @@ static const struct number_unit *unit_of(double ns) {
     return &time_units[u];
 }
 
-const struct number_unit *number_time_unit(const double *values, int count) {
-    double *copy = calloc((size_t)count + 1, sizeof *copy);
-    if (!copy) return NULL;
-    if (count > 0) memcpy(copy, values, (size_t)count * sizeof *copy);
-    double median = number_median(copy, count);
-    double least = isnan(median) ? 0 : copy[0]; /* sorted by now */
-    free(copy);
+const struct number_unit *number_time_unit(double *values, int count) {
+    double median = number_median(values, count);
+    double least = isnan(median) ? 0 : values[0]; /* sorted by now */
     const struct number_unit *unit = unit_of(isnan(median) ? 0 : median);
     if (unit > time_units && least < unit->scale && median < 10000 * unit[-1].scale) unit--;
     return unit;

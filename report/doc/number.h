@@ -15,10 +15,9 @@ struct number_unit {
 extern const struct number_unit number_plain;
 extern const struct number_unit number_per_cent; /* of a share, 0 to 1 */
 
-/* The unit for a column of ns, chosen by its median so that most of its cells lie in 1 .. 1000.
- * NANs do not count; the unit is ns if there are only NANs. The order of values stays; values may
- * be NULL with count 0. NULL when out of memory. */
-const struct number_unit *number_time_unit(const double *values, int count);
+/* The unit for a column of ns, chosen by its median so that most of its cells lie in 1 .. 1000. NANs do not count; the
+ * unit is ns if there are only NANs. Sorts values, which may be NULL with count 0. */
+const struct number_unit *number_time_unit(double *values, int count);
 
 /* Writes value / unit->scale with three significant digits and thousands separators: "21,300",
  * "0.0412", "–", "never"; below 0.0001 of the unit "<0.0001". Writes at most NUMBER_TEXT_MAX bytes

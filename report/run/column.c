@@ -78,7 +78,7 @@ const struct number_unit *column_unit(const struct result_field *column,
     }
     const struct number_unit *unit = any ? number_time_unit(values, count) : &number_plain;
     free(values);
-    return unit ? unit : number_time_unit(NULL, 0);
+    return unit;
 }
 
 bool column_used(const struct result_field *column, const struct report_group *group) {

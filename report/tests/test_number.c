@@ -94,7 +94,7 @@ TEST(test_changes) {
 }
 
 TEST(test_unit_of_a_column) {
-    static const struct {
+    struct {
         double values[5];
         int count;
         const char *unit;

@@ -146,22 +146,23 @@ static int dump(const json_t *json, FILE *file) {
     return failed ? -1 : fsync(fileno(file));
 }
 
-int result_write_plain(const json_t *json, const char *path, struct lb_err *err) {
-    FILE *file = fopen(path, "we");
+/* fresh: NULL for a file that is written in its place. */
+static int write_json(const json_t *json, const char *path, struct output_file *fresh,
+                      struct lb_err *err) {
+    FILE *file = fresh ? output_begin(fresh, path) : fopen(path, "we");
     if (!file) return cannot_write_result(err, path);
     int failed = dump(json, file);
     if (failed) cannot_write_result(err, path);
-    if (fclose(file) != 0 && !failed) failed = cannot_write_result(err, path);
-    return failed ? -1 : 0;
+    if ((fresh ? output_replace(fresh, file, path, !failed) : fclose(file)) != 0 && !failed)
+        failed = cannot_write_result(err, path);
+    return failed;
+}
+
+int result_write_plain(const json_t *json, const char *path, struct lb_err *err) {
+    return write_json(json, path, NULL, err);
 }
 
 int result_write_file(const json_t *json, const char *path, struct lb_err *err) {
     struct output_file fresh;
-    FILE *file = output_begin(&fresh, path);
-    if (!file) return cannot_write_result(err, path);
-    int failed = dump(json, file);
-    if (failed) cannot_write_result(err, path);
-    if (output_replace(&fresh, file, path, !failed) != 0 && !failed)
-        failed = cannot_write_result(err, path);
-    return failed ? -1 : 0;
+    return write_json(json, path, &fresh, err);
 }
