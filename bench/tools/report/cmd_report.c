@@ -47,10 +47,11 @@ struct saved {
     struct check *check;
     struct capacity *capacity;
     const char *path, *dir; /* the file that was read, and its folder */
+    enum report_format format;
 };
 
-static int render(const struct saved *saved, enum report_format format, bool color, FILE *out,
-                  struct lb_err *err) {
+static int render(const struct saved *saved, bool color, FILE *out, struct lb_err *err) {
+    enum report_format format = saved->format;
     if (format == REPORT_HTML && !saved->report)
         return err_set(err, LB_EXIT_USAGE,
                        "%s: --html is for runs: name one of those in folders of %s, or say --md",
@@ -60,38 +61,21 @@ static int render(const struct saved *saved, enum report_format format, bool col
     return report_write(saved->report, format, color, out, err);
 }
 
-static int write_stdout(const struct saved *saved, enum report_format format, struct lb_err *err) {
-    return render(saved, format, terminal_has_color(stdout), stdout, err);
+static int render_file(const void *saved, FILE *out, struct lb_err *err) {
+    return render(saved, false, out, err);
 }
 
-/* For page_write. */
-struct file {
-    const struct saved *saved;
-    enum report_format format;
-};
-
-static int render_file(const void *what, FILE *out, struct lb_err *err) {
-    const struct file *file = what;
-    return render(file->saved, file->format, false, out, err);
-}
-
-static int write_report_file(const struct saved *saved, enum report_format format, const char *path,
-                             struct lb_err *err) {
-    const struct file file = {saved, format};
-    if (page_write(path, render_file, &file, err) == 0) return 0;
-    if (err->code == LB_EXIT_MACHINE) err_prefix(err, "report");
-    return -1;
-}
-
-static int write_to(const struct saved *saved, const struct typed *typed, struct lb_err *err) {
-    const char *path = typed->out;
+/* path: --out, or NULL. */
+static int write_to(const struct saved *saved, const char *path, struct lb_err *err) {
     char beside[PATH_MAX];
-    if (!path && typed->format == REPORT_HTML) {
+    if (!path && saved->format == REPORT_HTML) {
         snprintf(beside, sizeof beside, "%s/report.html", saved->dir);
         path = beside;
     }
-    if (!path || strcmp(path, "-") == 0) return write_stdout(saved, typed->format, err);
-    if (write_report_file(saved, typed->format, path, err) != 0) return -1;
+    if (!path || strcmp(path, "-") == 0)
+        return render(saved, terminal_has_color(stdout), stdout, err);
+    if (page_write(path, render_file, saved, err) != 0)
+        return err->code == LB_EXIT_MACHINE ? err_prefix(err, "report") : -1;
     if (isatty(STDERR_FILENO)) fprintf(stderr, "%s\n", path);
     return 0;
 }
@@ -144,10 +128,10 @@ static int run_report(void *values, const struct args *unused, struct lb_err *er
         }
         typed->of = latest;
     }
-    struct saved saved = {0};
+    struct saved saved = {.format = typed->format};
     int rc = load_report(typed->of, &saved, err);
     if (rc == 0) rc = spare_results(&saved, typed->out, err);
-    if (rc == 0) rc = write_to(&saved, typed, err);
+    if (rc == 0) rc = write_to(&saved, typed->out, err);
     report_free(saved.report);
     check_free(saved.check);
     capacity_free(saved.capacity);
