@@ -13,12 +13,6 @@
 #define FINDINGS_SHOWN 8
 #define SILENT_SHOWN 4
 
-static void check_doc_add_verdict(const struct check_view *view, struct doc *doc) {
-    doc_section(doc, "verdict", "Is it a lock? What held under faults, and what broke");
-    check_verdict(view, doc);
-    doc_end(doc);
-}
-
 static bool same_text(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
@@ -125,11 +119,9 @@ static void add_cell_findings(const struct check_view *view, const struct check_
 }
 
 static void add_findings(const struct check_view *view, struct doc *doc) {
-    bool judged = view->real.cells >
-                  view->real.verdict[CHECK_INCONCLUSIVE] + view->real.verdict[CHECK_FAILED];
     doc_section(doc, "findings", "Findings: worse than stated");
     if (view->finding_count == 0) {
-        doc_say(doc, TONE_PLAIN, judged ? "None." : "Nothing was judged.");
+        doc_say(doc, TONE_PLAIN, view->judged > 0 ? "None." : "Nothing was judged.");
         doc_set_only(doc, DOC_MARKDOWN);
     } else {
         doc_heading(doc, "Worse than stated");
@@ -146,7 +138,9 @@ static void add_findings(const struct check_view *view, struct doc *doc) {
 }
 
 static void add_all(const struct check_view *view, struct doc *doc) {
-    check_doc_add_verdict(view, doc);
+    doc_section(doc, "verdict", "Is it a lock? What held under faults, and what broke");
+    check_verdict(view, doc);
+    doc_end(doc);
     doc_section(doc, "matrix", "Locks and faults");
     if (view->row_count > 0) check_add_table(view, view->row_count, doc);
     doc_end(doc);

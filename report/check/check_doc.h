@@ -14,10 +14,6 @@ int report_check_write(const struct check *check, enum report_format format, boo
 
 /* --- a check with the facts that all its outputs need, worked out once: only for report/check --- */
 
-struct check_counts {
-    int cells, verdict[CHECK_VERDICTS], better;
-};
-
 struct check_view {
     const struct check *check; /* borrowed */
     /* locks that have a cell, or were to have one, by family, and within a family in the file's order */
@@ -30,8 +26,8 @@ struct check_view {
     int finding_count;
     const struct check_cell **silent; /* cells that failed or were inconclusive */
     int silent_count;
-    struct check_counts real; /* numbers of cells of real locks */
-    int control_count;        /* locks that are broken on purpose and have a cell */
+    int judged, better; /* cells of real locks with a verdict; those better than stated */
+    int control_count;  /* locks that are broken on purpose and have a cell */
     /* controls that were not caught in the run that had to catch them */
     const struct check_lock **missed;
     /* controls without a verdict in the run that had to catch them */

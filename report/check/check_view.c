@@ -38,12 +38,6 @@ bool check_silent(const struct check_cell *cell) {
     return cell->verdict == CHECK_INCONCLUSIVE || cell->verdict == CHECK_FAILED;
 }
 
-static void count_cell(struct check_counts *counts, const struct check_cell *cell) {
-    counts->cells++;
-    counts->verdict[cell->verdict]++;
-    counts->better += cell->compared == CHECK_BETTER;
-}
-
 /* The worst is first; equals keep the file's order, which is the order of the cells in memory. */
 static int by_gravity(const void *a, const void *b) {
     const struct check_cell *x = *(const struct check_cell *const *)a,
@@ -58,7 +52,8 @@ static void place_cells(struct check_view *view) {
         const struct check_cell *cell = &check->cells[i];
         const struct check_lock *lock = check_lock_of(view, cell);
         view->matrix[(size_t)cell->lock * (size_t)check->fault_count + (size_t)cell->fault] = cell;
-        if (!lock->control) count_cell(&view->real, cell);
+        view->judged += !lock->control && !check_silent(cell);
+        view->better += !lock->control && cell->compared == CHECK_BETTER;
         if (check_silent(cell)) {
             view->silent[view->silent_count++] = cell;
         } else if (cell->compared == CHECK_WORSE && !lock->control) {

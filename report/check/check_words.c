@@ -124,7 +124,7 @@ static void say_unfinished(const struct check_view *view, struct doc *doc) {
 }
 
 static void say_findings(const struct check_view *view, struct doc *doc) {
-    int count = view->finding_count, cells = judged(view, ANY, ANY, ANY), locks = 0, faults = 0;
+    int count = view->finding_count, cells = view->judged, locks = 0, faults = 0;
     for (int r = 0; r < view->row_count; r++) locks += judged(view, r, ANY, ANY) > 0;
     for (int c = 0; c < view->column_count; c++) faults += judged(view, ANY, c, ANY) > 0;
     if (count > 0) {
@@ -139,7 +139,7 @@ static void say_findings(const struct check_view *view, struct doc *doc) {
                 view->check->partial ? " so far" : "", cells, cells == 1 ? "" : "s", locks,
                 locks == 1 ? "" : "s", faults, faults == 1 ? "" : "s");
     }
-    if (view->real.better > 0) doc_span(doc, DOC_PLAIN, "; %d better", view->real.better);
+    if (view->better > 0) doc_span(doc, DOC_PLAIN, "; %d better", view->better);
     doc_set_headline(doc);
 }
 
