@@ -200,24 +200,31 @@ static const char *why_no_cell(const struct matrix_ask *ask, const struct plan *
     return reason;
 }
 
+/* A baseline can do everything that a plan may ask, so an error with it is an error of the workload or of the command
+ * line. NULL with err. */
+static struct plan *load_base(const struct matrix_ask *ask, const char *workload,
+                              struct lb_err *err) {
+    return plan_load(&(struct plan_ask){.workload = workload,
+                                        .folder = ask->folder,
+                                        .locks = "null",
+                                        .sets = ask->sets,
+                                        .set_count = ask->set_count},
+                     err);
+}
+
 /* Adds the cell, or why it is left out. 0, or -1 with err. */
 static int add_matrix_cell(struct matrix *matrix, struct matrix_cell *cell,
                            const struct matrix_ask *ask, struct lb_err *err) {
     const char *sets[SETS_MAX], *install = NULL, *scenario = cell->column->name;
     int64_t time_ns;
     struct lb_err unfit = {0};
-    /* A baseline can do everything that a plan may ask, so an error with it is an error of the
-     * workload or of the command line. */
+    struct plan *base = load_base(ask, cell->workload, err);
+    if (!base) return -1;
     struct plan_ask plan_ask = {.workload = cell->workload,
                                 .folder = ask->folder,
-                                .locks = "null",
-                                .sets = ask->sets,
-                                .set_count = ask->set_count};
-    struct plan *base = plan_load(&plan_ask, err);
-    if (!base) return -1;
-    plan_ask.set_count = adapt(cell, base, ask, sets);
-    plan_ask.sets = sets;
-    plan_ask.locks = cell->lock->name;
+                                .locks = cell->lock->name,
+                                .sets = sets,
+                                .set_count = adapt(cell, base, ask, sets)};
     plan_free(base);
     struct plan *plan = plan_load(&plan_ask, &unfit);
     if (!plan) {
@@ -275,13 +282,8 @@ static bool describe_cell(struct matrix_cell *cell) {
 static int add_suite(struct matrix *matrix, struct matrix_cell *cell, const struct matrix_ask *ask,
                      struct lb_err *err) {
     const char *const *topologies = lb_topologies(cell->lock);
-    struct plan_ask plan_ask = {.workload = "check/none",
-                                .folder = ask->folder,
-                                .locks = "null",
-                                .sets = ask->sets,
-                                .set_count = ask->set_count};
     if (cell->lock->caps & LB_CAP_CONTROL) return 0;
-    struct plan *plan = plan_load(&plan_ask, err);
+    struct plan *plan = load_base(ask, "check/none", err);
     if (!plan) return -1;
     plan_free(plan);
     cell->expected =

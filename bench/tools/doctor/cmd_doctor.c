@@ -352,15 +352,16 @@ static const void *options_of(const struct plan *plan, const struct lb_backend *
     return NULL;
 }
 
-static int examine(struct typed *typed, struct arena *arena, struct lb_err *err) {
+static int run_doctor(void *values, const struct args *given, struct lb_err *err) {
+    struct typed *typed = values;
     struct available available = {0};
     struct doctor checks = {0};
     if (available_init(&available, err)) return -1;
     struct plan *plan = NULL;
-    bool failed = urls_ready(&typed->urls, arena, &available, err) != 0;
+    bool failed = urls_ready(&typed->urls, given->arena, &available, err) != 0;
     bool whole = typed->urls.typed == 0 && typed->locks.count == 0;
     if (!failed && typed->urls.count + typed->locks.count > 0)
-        failed = !(plan = locks_plan(typed, &available, arena, err));
+        failed = !(plan = locks_plan(typed, &available, given->arena, err));
     if (failed) {
         available_done(&available);
         return -1;
@@ -385,10 +386,6 @@ static int examine(struct typed *typed, struct arena *arena, struct lb_err *err)
         return -1;
     }
     return ready.all ? LB_EXIT_OK : checks.code ? checks.code : LB_EXIT_MACHINE;
-}
-
-static int run_doctor(void *values, const struct args *given, struct lb_err *err) {
-    return examine(values, given->arena, err);
 }
 
 static const struct example examples[] = {
