@@ -60,7 +60,6 @@ static bool kill_one(void *arg, const struct stage *stage) {
  * later stages name the lost one, too. A host that stands still: test_mpi. */
 TEST(test_a_host_that_dies_ends_the_stage_and_is_named) {
     struct far_run run;
-    char why[300];
     begin_run(&run, NULL, "null", SETS("load.clients=6", "run.duration=10m", "load.think=1ms"));
     const struct stage *stage = go(&run, kill_one);
     if (stage->status != STAGE_PARTIAL) fail_msg("status %d: %s", stage->status, stage->err.text);
@@ -82,7 +81,7 @@ TEST(test_a_host_that_dies_ends_the_stage_and_is_named) {
         stage = go(&run, kill_one);
         assert_int_not_equal(stage->status, STAGE_COMPLETE);
         if (!strstr(stage->err.text, "host 2 (")) fail_msg("%s", stage->err.text);
-        assert_int_equal(hosts_lost(run.hosts, why, sizeof why), 1);
+        assert_int_equal(hosts_check_lost(run.hosts, &(struct lb_err){0}), -1);
     }
     end_run(&run);
 }
@@ -241,7 +240,6 @@ static void check_trouble(int (*serve_badly)(struct link *link), bool silent, co
     struct pipe_link link;
     struct lb_err err = {0};
     pid_t pids[2] = {0};
-    char why[300];
     int status = -1;
     bool is_silent = false;
     struct plan_ask wanted = {.workload = "smoke", .folder = "workloads", .locks = "null"};
@@ -253,7 +251,7 @@ static void check_trouble(int (*serve_badly)(struct link *link), bool silent, co
         if (!plan) fail_msg("%s", err.text);
         struct peers peers = coordinate(hosts);
         assert_int_equal(peers.begin_run(&peers, plan, &err), -1);
-        assert_int_equal(hosts_lost(hosts, why, sizeof why), 0);
+        assert_int_equal(hosts_check_lost(hosts, &err), 0);
         plan_free(plan);
         hosts_free(hosts);
     }

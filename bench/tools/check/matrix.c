@@ -281,14 +281,12 @@ static bool describe_cell(struct matrix_cell *cell) {
  * get no such cell, since they would fail it. 0, or -1 with err. */
 static int add_suite(struct matrix *matrix, struct matrix_cell *cell, const struct matrix_ask *ask,
                      struct lb_err *err) {
-    const char *const *topologies = lb_topologies(cell->lock);
     if (cell->lock->caps & LB_CAP_CONTROL) return 0;
     struct plan *plan = load_base(ask, "check/none", err);
     if (!plan) return -1;
     plan_free(plan);
     cell->expected =
         (struct lb_expectation){.worst = LB_EXPECT_SAFE, .why = "a lock passes them all"};
-    cell->topology = topologies ? topologies[0] : NULL;
     cell->weight = 1;
     cell->time_ns = SUITE_NS;
     snprintf(cell->workload, sizeof cell->workload, "%s", CHECK_CONFORMANCE);

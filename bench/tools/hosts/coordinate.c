@@ -53,7 +53,6 @@ static void keep_talking(struct hosts *hosts) {
 static int await_host(struct hosts *hosts, int host, enum moment moment, int64_t deadline_ns,
                       struct lb_err *err) {
     struct message message;
-    char why[300];
     while (!hosts->host[host].lost) {
         int64_t now_ns = lb_now(), next_ns = now_ns + LOOK_NS;
         keep_talking(hosts);
@@ -76,8 +75,7 @@ static int await_host(struct hosts *hosts, int host, enum moment moment, int64_t
             return err_set(err, (int)message.value[0], "host %d (%s): %s", host + 1,
                            hosts->host[host].name, message.text);
     }
-    hosts_lost(hosts, why, sizeof why);
-    return err_set(err, LB_EXIT_MACHINE, "%s", why);
+    return hosts_check_lost(hosts, err);
 }
 
 /* Refuses a plan with fewer clients than load hosts, and hands out others. */
@@ -182,14 +180,13 @@ static void write_url(const struct stage_ask *ask, char *text, size_t size) {
 static int begin(struct peers *peers, const struct stage_ask *ask, struct shared *shared,
                  struct lb_err *err) {
     struct hosts *hosts = peers->state;
-    char why[300];
     hosts->told = hosts->asked = false;
     hosts->interrupts = ask->interrupts;
     hosts_expect(hosts);
     hosts->news_ns = lb_now();
     for (int i = 0; i < hosts->count; i++) hosts->host[i].clock.count = 0;
     hosts_measure_clocks(hosts, EXCHANGES, true);
-    if (hosts_lost(hosts, why, sizeof why) > 0) return err_set(err, LB_EXIT_MACHINE, "%s", why);
+    if (hosts_check_lost(hosts, err) != 0) return -1;
     struct asked asked = {.of = ask->of,
                           .lock = (int32_t)(ask->of.lock - ask->of.plan->locks),
                           .threads = shared->threads,
@@ -247,10 +244,9 @@ static int look(struct peers *peers, struct lb_err *err) {
                          message.text);
         free(message.blob);
     }
-    char why[300];
-    if (!hosts->told && hosts_lost(hosts, why, sizeof why) > 0) {
+    if (!hosts->told && hosts_check_lost(hosts, err) != 0) {
         hosts->told = true;
-        failed = err_set(err, LB_EXIT_MACHINE, "%s", why);
+        failed = -1;
     }
     keep_talking(hosts);
     return failed;

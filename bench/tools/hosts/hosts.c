@@ -175,14 +175,14 @@ void hosts_lose(struct hosts *hosts, int host, const char *why) {
     snprintf(hosts->host[host].why, sizeof hosts->host[host].why, "%s", why);
 }
 
-int hosts_lost(const struct hosts *hosts, char *ret_why, size_t size) {
-    int lost = 0;
+int hosts_check_lost(const struct hosts *hosts, struct lb_err *err) {
     for (int i = 0; i < hosts->count; i++) {
         const struct host *host = &hosts->host[i];
-        if (host->lost && lost++ == 0)
-            snprintf(ret_why, size, "host %d (%s) is lost: %s", i + 1, host->name, host->why);
+        if (host->lost)
+            return err_set(err, LB_EXIT_MACHINE, "host %d (%s) is lost: %s", i + 1, host->name,
+                           host->why);
     }
-    return lost;
+    return 0;
 }
 
 void hosts_tell(struct hosts *hosts, int host, const struct message *message) {

@@ -187,8 +187,8 @@ void hosts_measure_clocks(struct hosts *hosts, int exchanges, bool needed);
 
 /* Marks a host as lost, for a reason. */
 void hosts_lose(struct hosts *hosts, int host, const char *why);
-/* Returns the number of lost hosts, and writes the reason for the first of them as a sentence. */
-int hosts_lost(const struct hosts *hosts, char *ret_why, size_t size);
+/* 0, or -1 with err: a host is lost; the first of them, and why. */
+int hosts_check_lost(const struct hosts *hosts, struct lb_err *err);
 
 /* ---- a load host ---- */
 

@@ -133,7 +133,6 @@ static void suspect_launcher(struct lb_err *err) {
 /* Runs this rank: the coordinator or a load host. Returns the exit code. */
 static int take_part(struct link *link, int argc, char **argv, bool *ret_lost) {
     struct lb_err err = {0};
-    char why[300];
     struct hosts *hosts = hosts_meet(link, lb_now() + MEET_NS, ret_lost, &err);
     if (!hosts) {
         /* A load host then ends without MPI_Finalize, and rank 0 ends the job. */
@@ -153,7 +152,7 @@ static int take_part(struct link *link, int argc, char **argv, bool *ret_lost) {
     cli_join(&peers);
     int code = cli_main(argc, argv);
     fflush(NULL);
-    *ret_lost = hosts_lost(hosts, why, sizeof why) > 0;
+    *ret_lost = hosts_check_lost(hosts, &err) != 0;
     hosts_free(hosts);
     return code;
 }
