@@ -30,7 +30,6 @@ struct typed {
     struct repeat_options repeat;
     bool dry_run, no_page;
     enum report_format format;
-    enum progress progress;
 };
 
 /* An operand: a lock or a backend; else the workload, or else one more name of locks. */
@@ -88,13 +87,12 @@ static const struct arg args[] = {
     {{"metric", ARG_METRICS, offsetof(struct typed, repeat.metrics),
       .help = "with --against...: judge these figures only"},
      "METRIC,..."},
-    PROGRESS_ARG,
     {{"no-page", ARG_FLAG, offsetof(struct typed, no_page), .help = "leave out report.html"}, NULL},
     {{"full", ARG_PICK, offsetof(struct typed, format), .min = REPORT_FULL,
       .help = "print all loads and warnings"},
      NULL},
     {{"quiet", ARG_PICK, offsetof(struct typed, format), .min = REPORT_QUIET,
-      .help = "print the verdict only"},
+      .help = "print the verdict only, and no line for each stage"},
      NULL},
     {{"dry-run", ARG_FLAG, offsetof(struct typed, dry_run),
       .help = "print the plan with every default, and start nothing"},
@@ -169,7 +167,7 @@ static int run_plan(const struct typed *typed, const struct plan *plan, const ch
     char results[512], topologies[512];
     if (home_results(results, sizeof results, err) != 0) return -1;
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return -1;
-    enum progress progress = typed->progress;
+    bool quiet = typed->format == REPORT_QUIET || typed->format == REPORT_JSON;
     struct peers *peers = cli_peers();
     if (peers && peers->begin_run(peers, plan, err) != 0) return -1;
     struct run_ask ask = {.plan = plan,
@@ -184,7 +182,7 @@ static int run_plan(const struct typed *typed, const struct plan *plan, const ch
                           .interrupts = interrupt_watch(true),
                           .news = progress_news,
                           .say = progress_say,
-                          .arg = &progress};
+                          .arg = &quiet};
     struct run_end end;
     int failed = run_execute(&ask, &end, err);
     if (failed) return -1;
@@ -226,7 +224,7 @@ static int run_repeats(const struct typed *typed, const struct plan_ask *usual,
     if (load_base(typed, usual, &base, err) != 0) return -1;
     struct repeat_ask ask = {.options = &typed->repeat,
                              .plan = usual,
-                             .urls = typed->urls.again,
+                             .urls = typed->urls.item,
                              .url_count = typed->urls.count,
                              .out = typed->out,
                              .results = results,
@@ -239,8 +237,6 @@ static int run_repeats(const struct typed *typed, const struct plan_ask *usual,
 
 /* Adds the names of --key as one more --set, and joins the names of locks. */
 static int complete(struct typed *typed, struct arena *arena, struct lb_err *err) {
-    if (typed->format == REPORT_QUIET && typed->progress == PROGRESS_AUTO)
-        typed->progress = PROGRESS_NONE;
     if (typed->names.count && !(typed->locks = arg_list_join(&typed->names, arena, err))) return -1;
     for (int i = 0; i < typed->keys.count; i++) {
         if (key_name_check(typed->keys.item[i], err) != 0) return err_prefix(err, "run: --key");

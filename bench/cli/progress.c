@@ -19,21 +19,21 @@ const char *progress_about(int64_t ns, char text[SPAN_MAX]) {
     return text;
 }
 
-void progress_line(enum progress progress, const char *line) {
-    if (progress == PROGRESS_NONE) return;
+void progress_line(bool quiet, const char *line) {
+    if (quiet) return;
     const struct screen screen = screen_of(stderr, false);
     screen_put(&screen, line, 0, TONE_PLAIN);
     fputc('\n', stderr);
 }
 
-static void show_begin(enum progress progress, int stages, int64_t expected_ns) {
+static void show_begin(bool quiet, int stages, int64_t expected_ns) {
     char line[120], span[SPAN_MAX];
     snprintf(line, sizeof line, "%d stage%s, about %s by the plan (an estimate)", stages,
              stages == 1 ? "" : "s", progress_about(expected_ns, span));
-    progress_line(progress, line);
+    progress_line(quiet, line);
 }
 
-static void show_stage(enum progress progress, const struct run_news *at) {
+static void show_stage(bool quiet, const struct run_news *at) {
     const struct stage *stage = at->stage;
     const struct plan_stage *of = &stage->ask->of;
     const struct run_latency *acquire = &stage->result.latency[METRIC_ACQUIRE];
@@ -47,17 +47,17 @@ static void show_stage(enum progress progress, const struct run_news *at) {
              stage->status == STAGE_COMPLETE  ? ""
              : stage->status == STAGE_PARTIAL ? "  partial"
                                               : "  failed");
-    progress_line(progress, line);
+    progress_line(quiet, line);
 }
 
 void progress_news(void *arg, const struct run_news *news) {
-    enum progress progress = *(const enum progress *)arg;
+    bool quiet = *(const bool *)arg;
     if (news->line)
         fprintf(stderr, "%s\n", news->line);
     else if (news->stage)
-        show_stage(progress, news);
+        show_stage(quiet, news);
     else
-        show_begin(progress, news->count, news->expected_ns);
+        show_begin(quiet, news->count, news->expected_ns);
 }
 
 void progress_say(void *arg, const char *line) {

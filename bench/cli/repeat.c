@@ -96,7 +96,8 @@ static int add_words(const struct repeat_ask *ask, bool is_base, const char *wor
     if (plan->locks) failed |= add_word(side, "--lock", plan->locks, err);
     /* Another build may be an older one, so it gets only the options that --against gives. */
     if (!side->program) failed |= add_word(side, NULL, "--no-page", err);
-    for (int i = 0; i < ask->url_count; i++) failed |= add_word(side, "--url", ask->urls[i], err);
+    for (int i = 0; i < ask->url_count; i++)
+        failed |= add_word(side, "--url", ask->urls[i].word, err);
     for (int i = 0; i < plan->set_count; i++) failed |= add_word(side, "--set", plan->sets[i], err);
     for (int i = 0; !is_base && i < plan->promise_count; i++)
         failed |= add_word(side, "--slo", plan->promises[i], err);

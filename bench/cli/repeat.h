@@ -10,6 +10,7 @@
 
 #include "bench/base/err.h"
 #include "bench/cli/args.h"
+#include "bench/place/place.h"
 #include "bench/workload/plan.h"
 
 #define REPEAT_MAX 1000 /* runs a side */
@@ -31,7 +32,7 @@ struct repeat_ask {
     const struct repeat_options *options;
     const struct plan_ask
         *plan; /* of both sides; the promises of the new one: another build may not know --slo */
-    const char *const *urls; /* "redis=redis://..." */
+    const struct place_url *urls;
     int url_count;
     const char *out;                     /* --out, or NULL */
     const char *results;                 /* otherwise a folder is made below this one */

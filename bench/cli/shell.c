@@ -34,7 +34,7 @@ static char *end_text(FILE *out, char **text, int failed) {
 /* The number of arguments to leave out from here on: options that only say where to save and what to show, and URLs,
  * which put_urls writes; 0 if this argument is kept. */
 static int count_left_out(const char *arg) {
-    static const char *const with_value[] = {"--out", "--progress", "--url"};
+    static const char *const with_value[] = {"--out", "--url"};
     for (size_t i = 0; i < sizeof with_value / sizeof *with_value; i++) {
         size_t len = strlen(with_value[i]);
         if (strncmp(arg, with_value[i], len) != 0) continue;

@@ -97,7 +97,6 @@ static int add_url(struct urls *urls, const struct lb_backend *backend, const ch
     if (urls->count == URLS_MAX) return err_set(err, LB_EXIT_USAGE, "at most %d", URLS_MAX);
     if (check_scheme(backend, url, err) != 0) return -1;
     const char *word = again && url_has_secret(kept) ? again : kept;
-    urls->again[urls->count] = word;
     urls->item[urls->count++] = (struct place_url){.backend = backend, .url = url, .word = word};
     return 0;
 }
@@ -163,8 +162,7 @@ int urls_keep(struct urls *urls, bool (*uses)(const void *arg, const struct lb_b
         if (!uses(arg, urls->item[i].backend)) unused = urls->item[i].backend->name;
     for (int i = urls->typed; i < urls->count; i++) {
         if (!uses(arg, urls->item[i].backend)) continue;
-        urls->item[kept] = urls->item[i];
-        urls->again[kept++] = urls->again[i];
+        urls->item[kept++] = urls->item[i];
     }
     urls->count = kept;
     if (!unused) return 0;
@@ -221,7 +219,7 @@ bool urls_plan_uses(const void *arg, const struct lb_backend *backend) {
 int urls_hand_on(const struct urls *urls, struct lb_err *err) {
     for (int i = 0; i < urls->count; i++) {
         char name[VARIABLE_MAX];
-        const char *told = strstr(urls->again[i], "=env:");
+        const char *told = strstr(urls->item[i].word, "=env:");
         variable_of(urls->item[i].backend->name, name);
         if (!told || strcmp(told + strlen("=env:"), name) != 0) continue;
         if (setenv(name, urls->item[i].url, 1) != 0)

@@ -13,8 +13,6 @@
 
 struct urls {
     struct place_url item[URLS_MAX];
-    /* the value of --url by which a child process gets the same URL, without the secret in it */
-    const char *again[URLS_MAX];
     int count;
     int typed; /* after urls_ready: the first `typed` items come from --url, the others from the environment */
 };
@@ -43,7 +41,7 @@ int urls_keep(struct urls *urls, bool (*uses)(const void *arg, const struct lb_b
 /* For urls_keep: whether a plan (arg) has a lock of the backend, or left one out. */
 bool urls_plan_uses(const void *plan, const struct lb_backend *backend);
 
-/* Puts the URLs whose `again` names LOCKBENCH_URL_... into the environment, for children of lockbench that are told
+/* Puts the URLs whose `word` names LOCKBENCH_URL_... into the environment, for children of lockbench that are told
  * those words. 0, or -1 with err. */
 int urls_hand_on(const struct urls *urls, struct lb_err *err);
 

@@ -24,8 +24,8 @@ TEST(a_run_tells_its_stages_when_piped) {
     assert_has(page, "</html>");
     assert_has(cli.out, "mem-mutex");
     assert_lacks(cli.out, "\033");
-    cli = cli_ends(0, ARGS("run", "smoke", "--lock", "null", "--json", "--progress", "none",
-                           "--no-page", "--out", cli_path("quiet-json")));
+    cli = cli_ends(0, ARGS("run", "smoke", "--lock", "null", "--json", "--no-page", "--out",
+                           cli_path("quiet-json")));
     assert_int_equal(cli_lines(cli.err), 1);
     json_t *json = json_loads(cli.out, JSON_REJECT_DUPLICATES, NULL);
     assert_non_null(json);
@@ -47,17 +47,14 @@ static bool redis_answers(int port) {
 /* `up` prints a URL that answers; `run --url` uses that server and leaves it running; Ctrl-C ends
  * it all. */
 TEST(up_serves_until_interrupted_and_a_run_can_use_it) {
-    cli_need("redis");
     struct cli up;
-    cli_start(&up, NULL, ARGS("up", "redis", "--json"));
-    cli_until(&up, cli_has_line, up.out_path, "a URL");
-    json_t *urls = cli_json(up.out_path);
-    const char *url = cli_text_at(urls, "redis.0");
+    char option[200];
+    cli_up(&up, "redis", "redis", option, sizeof option);
+    const char *url = strchr(option, '=') + 1;
     int port = atoi(strrchr(url, ':') + 1);
     assert_true(redis_answers(port));
 
-    char option[100], public[100], secret[80], command[400], *out = cli_path("by-url");
-    snprintf(option, sizeof option, "redis=%s", url);
+    char public[100], secret[80], command[400], *out = cli_path("by-url");
     cli_ends(0, ARGS("run", "smoke", "--lock", "redis-setnx", "--url", option, "--out", out));
     json_t *result = cli_result(out);
     assert_string_equal(cli_text_at(result, "servers.0.started_by"), "url");

@@ -27,9 +27,7 @@ struct lock_search {
     struct search search;
     struct probe probes[EDGE_POINTS_MAX];
     int probe_count;
-    bool violated;        /* one of its probes found two holders at once */
-    bool caught;          /* one of them found what is no exclusion */
-    struct lb_err missed; /* of a control that a probe was meant to show, and did not */
+    bool violated; /* one of its probes found two holders at once */
     bool begun, done;
 };
 
@@ -44,7 +42,7 @@ struct capacity_search {
     const char *topologies; /* the folder compose/local */
     const char *command;
     const volatile sig_atomic_t *interrupts;
-    enum progress progress;
+    bool quiet;
     struct outdir out;
 
     /* from here on for capacity_search_run */

@@ -28,7 +28,6 @@ struct typed {
     struct urls urls;
     bool by_clients;
     enum report_format format;
-    enum progress progress;
     double most; /* a rate a second, or clients */
     int64_t time_ns;
     struct stage_promise slo; /* the promise that slo_word means */
@@ -67,7 +66,6 @@ static const struct arg args[] = {
     {{"out", ARG_PATH, offsetof(struct typed, out),
       .help = "the folder; default: results/<time>-capacity"},
      "DIR"},
-    PROGRESS_ARG,
     {{"json", ARG_PICK, offsetof(struct typed, format), .min = REPORT_JSON,
       .help = "print capacity.json"},
      NULL},
@@ -210,7 +208,7 @@ static int run_search(const struct typed *typed, const struct plan *plan, const 
                                      .by_clients = typed->by_clients,
                                      .most = typed->most,
                                      .asked_ns = typed->time_ns,
-                                     .progress = typed->progress,
+                                     .quiet = typed->format == REPORT_JSON,
                                      .topologies = topologies,
                                      .command = command,
                                      .interrupts = interrupt_watch(true)};

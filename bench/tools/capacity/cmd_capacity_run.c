@@ -43,7 +43,7 @@ static void show_begin(struct capacity_search *state, const struct lock_search *
     snprintf(line, sizeof line, "%-20s probes for at most %s (--time), about %s each",
              lock_search->lock->lock->name, number_time_text(1e9 * search->ask.budget_s, budget),
              number_time_text(1e9 * (window.warmup_s + window.duration_s), each));
-    progress_line(state->progress, line);
+    progress_line(state->quiet, line);
 }
 
 static void show_probe(struct capacity_search *state, const struct lock_search *lock_search) {
@@ -64,7 +64,7 @@ static void show_probe(struct capacity_search *state, const struct lock_search *
              between, (unsigned long long)probe->seen.over, (unsigned long long)probe->seen.samples,
              probe->seen.grew ? ", the backlog grew" : "", promise_verdict_name(probe->verdict),
              why ? ": " : "", why ? why : "");
-    progress_line(state->progress, line);
+    progress_line(state->quiet, line);
 }
 
 /* capacity_per_s: of the closed loop before a search by rate; else 0. */
@@ -143,7 +143,7 @@ static void note(struct capacity_search *state, const struct lock_search *lock_s
     err_set(first, code, "%s", line.text); /* keeps an earlier one */
     if (strcmp(state->said, line.text) == 0) return;
     snprintf(state->said, sizeof state->said, "%.399s", line.text);
-    progress_say(&state->progress, line.text);
+    progress_say(NULL, line.text);
 }
 
 static bool is_interrupted(const struct capacity_search *state) {
@@ -179,7 +179,7 @@ static int take_servers(struct capacity_search *state, struct lock_search *lock_
     for (int i = 0; i < state->urls->count; i++) {
         if (state->urls->item[i].backend != lock->backend) continue;
         at = state->urls->item[i];
-        lock_search->url = state->urls->again[i];
+        lock_search->url = at.word;
     }
     if (!at.url) lock_search->topology = topologies_of(state->plan, lock, 0);
     lock_search->host = state->locks;
@@ -279,7 +279,7 @@ static int run_one(struct capacity_search *state, const struct lock_search *lock
     if (!failed) failed = write_workload(state, lock_search, load, workload, err);
     if (topo || lock_search->url) {
         *more++ = "--url";
-        *more++ = topo && !failed ? urls.again[0] : lock_search->url;
+        *more++ = topo && !failed ? urls.item[0].word : lock_search->url;
     }
     const char *authority = topo ? topo_ca(topo) : NULL;
     if (authority && !options_find(lb_backend_options(lock->backend), "tls_ca")) {
@@ -335,13 +335,10 @@ static void note_findings(struct capacity_search *state, struct lock_search *loc
     state->granted |= run->stages[0].grants > 0;
     /* A baseline is no lock: each of its clients has a cell of its own. */
     lock_search->violated |= verdict_is(run->stages[0].verdict, VERDICT_VIOLATED);
-    lock_search->caught |= exit_code == LB_EXIT_VIOLATED;
     if (exit_code == LB_EXIT_VIOLATED) {
         note(state, lock_search, &state->violated, exit_code, why);
     } else if (cut && !is_interrupted(state)) {
         note(state, lock_search, &state->trouble, LB_EXIT_MACHINE, why);
-    } else if (verdict_is(run->verdict, VERDICT_CONTROL_MISSED)) {
-        err_set(&lock_search->missed, LB_EXIT_MACHINE, "%s", why);
     } else if (verdict_is(run->verdict, VERDICT_NOTHING_GRANTED) && !run->partial) {
         err_set(&state->nothing, LB_EXIT_MACHINE, "%s", why);
     } else if ((failed || run->partial) && !is_interrupted(state)) {
@@ -454,8 +451,6 @@ void capacity_search_run(struct capacity_search *state) {
 
 struct lb_err capacity_search_why(const struct capacity_search *search) {
     struct lb_err why = search->violated;
-    for (int i = 0; i < search->count && !why.code; i++)
-        if (!search->locks[i].caught) why = search->locks[i].missed;
     if (!why.code && is_interrupted(search))
         err_set(&why, LB_EXIT_INTERRUPTED, "interrupted%s",
                 search->measured ? ": what was measured until then is saved" : "");
@@ -491,7 +486,7 @@ int capacity_search_begin(struct capacity_search *state, struct lb_err *err) {
     if (!state->together && state->count > 1) {
         char line[300];
         snprintf(line, sizeof line, "the locks do not take turns: %.200s", why.text);
-        progress_line(state->progress, line);
+        progress_line(state->quiet, line);
     }
     /* Each run is bound to one half of the processors, and has the threads of one that is not. */
     if (nodes > 0 && place_divide_processors(plan->processors_shared, &clients, &servers))

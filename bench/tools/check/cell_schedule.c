@@ -40,12 +40,10 @@ static void want(struct schedule *schedule, int index, uint64_t seed, bool again
 
 static int url_words(const struct result_ask *ask, const struct matrix_cell *cell,
                      const char **argv, int count) {
-    const char *backend = cell->lock->backend->name;
     for (int i = 0; i < ask->url_count; i++) {
-        size_t length = strcspn(ask->urls[i], "=");
-        if (strncmp(backend, ask->urls[i], length) != 0 || backend[length]) continue;
+        if (ask->urls[i].backend != cell->lock->backend) continue;
         argv[count++] = "--url";
-        argv[count++] = ask->urls[i];
+        argv[count++] = ask->urls[i].word;
     }
     return count;
 }
@@ -89,7 +87,7 @@ static void suite_words(const struct result_ask *ask, const struct matrix_cell *
         const char *set = ask->sets[i];
         if (!is_of(set, cell->lock->name) && !is_of(set, cell->lock->backend->name)) continue;
         argv[count++] = "--set";
-        argv[count++] = set;
+        argv[count++] = strchr(set, '.') + 1;
     }
 }
 

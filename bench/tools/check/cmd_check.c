@@ -34,7 +34,7 @@ struct typed {
     uint64_t seeds[SEEDS_MAX];
     int seed_count, jobs;
     const char *faults, *out;
-    bool full, json, dry_run;
+    bool full, json;
 };
 
 /* Takes the names of one operand: "redis-setnx,zk-lock" has two. */
@@ -116,9 +116,6 @@ static const struct arg args[] = {
     {{"json", ARG_FLAG, offsetof(struct typed, json),
       .help = "print check.json instead of the matrix"},
      NULL},
-    {{"dry-run", ARG_FLAG, offsetof(struct typed, dry_run),
-      .help = "print the cells with their expected verdicts, and start nothing"},
-     NULL},
     {{0}, NULL},
 };
 
@@ -175,7 +172,7 @@ static int run_cells(const struct typed *typed, const struct matrix *matrix, con
                              .environment = environment,
                              .sets = typed->sets.item,
                              .set_count = typed->sets.count,
-                             .urls = typed->urls.again,
+                             .urls = typed->urls.item,
                              .url_count = typed->urls.count,
                              .capacity = typed->jobs ? typed->jobs : usual_jobs(&typed->urls)};
     const volatile sig_atomic_t *interrupts = interrupt_watch(true);
@@ -239,8 +236,6 @@ static int run_check(void *values, const struct args *given, struct lb_err *err)
     struct matrix matrix = {0};
     int code = -1;
     bool named = typed->locks.count > 0;
-    if (typed->dry_run && typed->json)
-        return err_set(err, LB_EXIT_USAGE, "check: --dry-run prints text: leave out --json");
     /* Faults of servers need servers that the cells start themselves, so only --url counts. */
     urls_forget(&typed->urls);
     if (urls_hand_on(&typed->urls, err) != 0) goto out;
@@ -265,11 +260,6 @@ static int run_check(void *values, const struct args *given, struct lb_err *err)
                                     .why_not_context = &available};
     if (matrix_make(&matrix_ask, &matrix, err) != 0) goto out;
     if (need_urls(&matrix, &typed->urls, err) != 0) goto out;
-    if (typed->dry_run) {
-        check_show_plan(&matrix, typed->seeds, typed->seed_count, stdout);
-        code = LB_EXIT_OK;
-        goto out;
-    }
     /* Makes the command for the report, and the part that the commands of its cells share. */
     struct lb_err unused = {0}; /* the command of one cell has the URLs of all */
     if (urls_keep(&typed->urls, matrix_uses, &matrix, &unused) != 0)

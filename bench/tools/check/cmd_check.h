@@ -16,9 +16,6 @@ void check_show_skips(const struct matrix *matrix, FILE *out);
 /* The planned time of all cells, when as many run at once as the check says. */
 void check_show_expected(const struct result_ask *ask, FILE *out);
 
-/* For --dry-run: prints every cell with its run, and the sums. */
-void check_show_plan(const struct matrix *matrix, const uint64_t *seeds, int seed_count, FILE *out);
-
 /* Prints the report, or check.json, and writes summary.md beside that. An error is only printed, since the result itself
  * is saved. */
 void check_show_result(const struct result *result, bool json);

@@ -1,4 +1,4 @@
-/* cmd_check_show: what a check prints: the plan of a dry run, the cells that are left out, the cells as
+/* cmd_check_show: what a check prints: the cells that are left out, the cells as
  * they end, and the report; see check.h. */
 #include <limits.h>
 #include <string.h>
@@ -71,29 +71,6 @@ void check_show_expected(const struct result_ask *ask, FILE *out) {
     int64_t expected_ns = weighed_ns / capacity * ask->seed_count;
     fprintf(out, "%d run%s, about %s by the plan (an estimate)\n", runs, runs == 1 ? "" : "s",
             progress_about(expected_ns > longest_ns ? expected_ns : longest_ns, span));
-}
-
-void check_show_plan(const struct matrix *matrix, const uint64_t *seeds, int seed_count,
-                     FILE *out) {
-    int64_t time_ns = 0;
-    for (int i = 0; i < matrix->cell_count; i++) {
-        const struct matrix_cell *cell = &matrix->cells[i];
-        fprintf(out, "%-36s %-18s %-20s expected %-9s %s\n", cell->lock->name, cell->column->name,
-                cell->topology ? cell->topology : "embedded", lb_expect_name(cell->expected.worst),
-                cell->expected.why ? cell->expected.why : "");
-        time_ns += cell->time_ns;
-    }
-    for (int i = 0; i < matrix->skip_count; i++) {
-        const struct matrix_skip *skip = &matrix->skips[i];
-        fprintf(out, "%-36s %-18s left out: %s%s%s\n", skip->lock->name,
-                skip->scenario ? skip->scenario : "all", skip->reason,
-                skip->install ? "; install: " : "", skip->install ? skip->install : "");
-    }
-    int cells = matrix->cell_count, runs = cells * seed_count;
-    fprintf(out,
-            "%d cell%s, %d run%s, from seed %llu; one after the other at most %.0f s of load\n",
-            cells, cells == 1 ? "" : "s", runs, runs == 1 ? "" : "s", (unsigned long long)seeds[0],
-            (double)time_ns / 1e9 * seed_count);
 }
 
 static int render_summary(const void *check, FILE *out, struct lb_err *err) {

@@ -85,26 +85,6 @@ static int conclude(struct telling *telling, const struct lb_lock *lock, struct 
     return telling->granted ? LB_EXIT_VIOLATED : telling->failed ? LB_EXIT_MACHINE : LB_EXIT_OK;
 }
 
-/* Returns "owner.name=value" of a --set as "name=value". NULL with err. */
-static const char *own_option(const struct lb_lock *lock, const char *set, struct lb_err *err) {
-    const char *const owners[] = {lock->name, lock->backend->name};
-    const struct lb_option *const tables[] = {lock->algorithm->options,
-                                              lb_backend_options(lock->backend)};
-    size_t owner = strcspn(set, ".="), len = strcspn(set, "=");
-    char name[64];
-    if (set[owner] == '.' && set[len]) {
-        snprintf(name, sizeof name, "%.*s", (int)(len - owner - 1), set + owner + 1);
-        for (int i = 0; i < 2; i++) {
-            if (strlen(owners[i]) == owner && strncmp(set, owners[i], owner) == 0 &&
-                options_find(tables[i], name))
-                return set + owner + 1;
-        }
-    }
-    err_set(err, LB_EXIT_USAGE, "--set %.*s: neither %s nor %s has such an option", (int)len, set,
-            owners[0], owners[1]);
-    return NULL;
-}
-
 static int run_conform(void *values, const struct args *given, struct lb_err *err) {
     struct typed *typed = values;
     const struct lb_lock *lock = typed->lock ? registry_lock(typed->lock) : NULL;
@@ -116,10 +96,7 @@ static int run_conform(void *values, const struct args *given, struct lb_err *er
     for (int i = 0; i < typed->urls.count; i++) {
         if (typed->urls.item[i].backend == lock->backend) url = typed->urls.item[i].url;
     }
-    for (int i = 0; i < typed->sets.count; i++) {
-        sets[i] = own_option(lock, typed->sets.item[i], err);
-        if (!sets[i]) return -1;
-    }
+    for (int i = 0; i < typed->sets.count; i++) sets[i] = typed->sets.item[i];
     struct telling telling = {.out = typed->out};
     telling.root =
         json_pack("{s:s, s:s, s:s?, s:b, s:[]}", "schema", SCHEMA, "lock", lock->name, "url",

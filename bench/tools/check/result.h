@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "bench/base/err.h"
+#include "bench/place/place.h"
 #include "bench/tools/check/cell_result.h"
 #include "bench/tools/check/matrix.h"
 #include "results/format/check_read.h"
@@ -19,9 +20,9 @@ struct result_ask {
     const char *more; /* added to commands that repeat a cell: " --set x=y", or "" */
     const uint64_t *seeds;
     int seed_count;
-    json_t *environment; /* borrowed; NULL = not known */
-    /* for every cell: --set, and --url without a password in it */
-    const char *const *sets, *const *urls;
+    json_t *environment;     /* borrowed; NULL = not known */
+    const char *const *sets; /* --set, for every cell */
+    const struct place_url *urls;
     int set_count, url_count;
     int capacity; /* the greatest sum of the weights of jobs that run at once */
 };

@@ -10,8 +10,7 @@
 #include "drivers/key_names.h"
 #include "drivers/registry.h"
 
-#define LEASE_NS                                                                                   \
-    (30 * LB_S_NS) /* the names are those of a lease of this length */
+#define LEASE_NS (30 * LB_S_NS) /* the names are those of a lease of this length */
 
 static bool is_wanted(const struct list *list, const char *name) {
     return !list->only || strcmp(list->only, name) == 0;

@@ -1,5 +1,4 @@
 /* cmd_up: `lockbench up`: starts topologies, prints their URLs, waits for Ctrl-C. */
-#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +16,7 @@
 struct typed {
     struct arg_list names;
     const char *durability;
-    bool tls, json;
+    bool tls;
 };
 
 static const struct typed start_with = {.durability = "default"};
@@ -29,9 +28,6 @@ static const struct arg args[] = {
      "default|none|sync"},
     {{"tls", ARG_FLAG, offsetof(struct typed, tls),
       .help = "with TLS; prints the file of the authority that signed their certificates"},
-     NULL},
-    {{"json", ARG_FLAG, offsetof(struct typed, json),
-      .help = "print one JSON object: the URL of each topology, in an array"},
      NULL},
     {{0}, NULL},
 };
@@ -96,21 +92,6 @@ static void print_urls(struct topo *const *topos, const struct typed *typed) {
     fflush(stdout);
 }
 
-static void print_urls_json(struct topo *const *topos, const struct typed *typed) {
-    json_t *root = json_object(), *authorities = json_object();
-    for (int i = 0; i < typed->names.count; i++) {
-        json_object_set_new(root, typed->names.item[i], json_pack("[s]", topo_url(topos[i])));
-        if (typed->tls)
-            json_object_set_new(authorities, typed->names.item[i], json_string(topo_ca(topos[i])));
-    }
-    if (typed->tls) json_object_set(root, "tls_ca", authorities);
-    json_decref(authorities);
-    json_dumpf(root, stdout, 0);
-    json_decref(root);
-    putchar('\n');
-    fflush(stdout);
-}
-
 /* Waits for Ctrl-C, or until a server ends: then -1 with err. */
 static int watch(struct topo *const *topos, int count, const volatile sig_atomic_t *interrupts,
                  struct lb_err *err) {
@@ -139,12 +120,8 @@ static int run_up(void *values, const struct args *given, struct lb_err *err) {
             start_topology(folder, typed->names.item[i], typed, interrupts, given->arena, err);
         if (!topos[i]) goto out;
     }
-    if (typed->json) {
-        print_urls_json(topos, typed);
-    } else {
-        print_urls(topos, typed);
-        fprintf(stderr, "Ctrl-C stops them.\n");
-    }
+    print_urls(topos, typed);
+    fprintf(stderr, "Ctrl-C stops them.\n");
     result = watch(topos, typed->names.count, interrupts, err);
 out:
     for (int i = 0; i < UP_MAX; i++) topo_stop(topos[i]);
