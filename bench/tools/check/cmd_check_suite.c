@@ -36,8 +36,6 @@ static const struct arg args[] = {
 struct telling {
     json_t *root;
     const char *out;
-    int passed, failed, left_out;
-    bool granted;
     struct lb_err unsaved;
 };
 
@@ -63,26 +61,13 @@ static void tell_check(void *arg, const struct conform_check *check,
                          : "; tried twice, the first time: ",
            same ? "" : told->first);
     fflush(stdout);
-    telling->passed += told->end == CONFORM_PASSED;
-    telling->failed += failed;
-    telling->left_out += told->end == CONFORM_LEFT_OUT;
     bool overlap = failed && told->shown == TRIAL_OVERLAP;
-    telling->granted |= failed && strcmp(shows[told->shown], "granted") == 0;
     json_t *json = json_pack("{s:s, s:s, s:s, s:s, s:s?, s:b, s:f}", "check", check->name, "result",
                              failed ? "failed" : words[told->end], "why", told->failure, "first",
                              told->first, "shown", failed ? shows[told->shown] : NULL, "overlap",
                              overlap, "took_s", (double)told->took_ns / 1e9);
     json_array_append_new(json_object_get(telling->root, "checks"), json);
     save(telling);
-}
-
-static int conclude(struct telling *telling, const struct lb_lock *lock, struct lb_err *err) {
-    json_object_set_new(telling->root, "complete", json_true());
-    save(telling);
-    printf("%s: %d checks passed, %d failed, %d left out\n", lock->name, telling->passed,
-           telling->failed, telling->left_out);
-    if (telling->unsaved.code) return err_set(err, LB_EXIT_MACHINE, "%s", telling->unsaved.text);
-    return telling->granted ? LB_EXIT_VIOLATED : telling->failed ? LB_EXIT_MACHINE : LB_EXIT_OK;
 }
 
 static int run_conform(void *values, const struct args *given, struct lb_err *err) {
@@ -108,7 +93,11 @@ static int run_conform(void *values, const struct args *given, struct lb_err *er
                               .arg = &telling,
                               .interrupts = interrupt_watch(true)};
     int code = telling.root ? conform_suite(&ask, err) : err_set(err, LB_EXIT_MACHINE, "no memory");
-    if (code == 0) code = conclude(&telling, lock, err);
+    if (code == 0) {
+        json_object_set_new(telling.root, "complete", json_true());
+        save(&telling);
+        if (telling.unsaved.code) code = err_set(err, LB_EXIT_MACHINE, "%s", telling.unsaved.text);
+    }
     json_decref(telling.root);
     return code;
 }
