@@ -51,7 +51,7 @@ struct capacity_lock {
     const char *slo; /* "acquire_due.p99<=20ms" */
     enum capacity_by by;
     enum capacity_limit limited_by;
-    double clients; /* the pool of a search by rate */
+    double threads, processes, clients; /* clients: the pool of a search by rate */
     double quantile, limit_ns;
     /* two clients held the lock at the same time in a probe: the load which it carried does not count */
     bool violated;

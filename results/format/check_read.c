@@ -77,8 +77,10 @@ static const struct result_field cell_fields[] = {
              "the number of runs that failed or showed nothing; without those whose faults tested "
              "nothing, if others tested the lock"),
     CELL(TEXT, workload, "workload", .help = "workload that ran"),
+    CELL(TEXT, topology, "topology", .help = "servers that it ran on"),
     CELL(TEXT, durability, "durability", .help = "how they keep their data, in words"),
     CELL(TEXT, server, "server", .help = "the server with its version"),
+    CELL(COUNT, clients, "clients", .help = "clients that shared the lock"),
     CELL(COUNT, grants, "grants", .sums = true, .help = "grants of all seeds"),
     CELL(COUNT, tested, "tested", .sums = true,
          .help = "of these grants, those during which another client waited for the key; as "

@@ -110,6 +110,8 @@ static void fill_place(const struct lock_search *lock_search, struct texts *text
         ret->topology = run->stages[0].topology;
         ret->durability = run->stages[0].durability;
         ret->durability_class = run->stages[0].durability_class;
+        ret->threads = finite_or_nan(run->stages[0].threads);
+        ret->processes = finite_or_nan(run->stages[0].processes);
     }
     if (run && run->server_count > 0)
         version = json_string_value(json_object_get(run->servers[0].facts, "version"));

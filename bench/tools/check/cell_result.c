@@ -84,6 +84,7 @@ static void fill_stage(struct cell_result *result, const struct run *run,
                        const struct run_stage *stage, bool needs_fault) {
     struct check_cell *cell = &result->cell;
     double doubled = or_zero(stage->double_holders) + or_zero(stage->expired_holders);
+    cell->topology = cell_result_keep_text(result, stage->topology);
     cell->durability = cell_result_keep_text(result, stage->durability);
     cell->server = keep_server(result, run, stage);
     cell->grants = or_zero(stage->checked_grants);
@@ -105,6 +106,7 @@ static void fill_stage(struct cell_result *result, const struct run *run,
     cell->stale_accepted_fenced = stage->stale_accepted_fenced;
     fill_recovery(result, stage);
     cell->residue = stage->residue;
+    cell->clients = stage->clients;
     cell->faults = keep_branch(result, stage->faults);
     cell->counterexample = keep_branch(result, stage->counterexample);
 }
