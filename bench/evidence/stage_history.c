@@ -96,7 +96,7 @@ static int count_trials(struct stage_history *history, const struct book *book,
                         struct lb_err *err) {
     int64_t called_ns = INT64_MAX; /* the first call of those that got the key later */
     if (book->rules.model != OPLOG_MUTEX) return 0;
-    uint32_t *order = order_holds_from(book, err);
+    uint32_t *order = order_holds(book, false, err);
     if (!order) return -1;
     for (size_t i = book->hold_count; i-- > 0;) {
         const struct hold *hold = &book->holds[order[i]];

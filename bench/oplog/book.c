@@ -368,21 +368,15 @@ static uint32_t *sort_items(struct item *items, size_t count, struct lb_err *err
     return indices;
 }
 
-uint32_t *order_holds_from(const struct book *book, struct lb_err *err) {
+uint32_t *order_holds(const struct book *book, bool by_call, struct lb_err *err) {
     struct item *items = malloc((book->hold_count + 1) * sizeof *items);
     for (size_t i = 0; items && i < book->hold_count; i++) {
         const struct hold *hold = &book->holds[i];
-        items[i] = (struct item){hold->from_ns, hold->to_ns, hold->token, hold->key, (uint32_t)i};
-    }
-    return sort_items(items, book->hold_count, err);
-}
-
-uint32_t *order_holds_called(const struct book *book, struct lb_err *err) {
-    struct item *items = malloc((book->hold_count + 1) * sizeof *items);
-    for (size_t i = 0; items && i < book->hold_count; i++) {
-        const struct hold *hold = &book->holds[i];
-        items[i] =
-            (struct item){.time_ns = hold->called_ns, .key = hold->key, .index = (uint32_t)i};
+        items[i] = (struct item){.key = hold->key, .index = (uint32_t)i};
+        items[i].time_ns = by_call ? hold->called_ns : hold->from_ns;
+        if (by_call) continue;
+        items[i].to_ns = hold->to_ns;
+        items[i].token = hold->token;
     }
     return sort_items(items, book->hold_count, err);
 }

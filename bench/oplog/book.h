@@ -101,11 +101,10 @@ void book_done(struct book *book);
  * other do so for every possible offset of the clocks. No effect on an oplog of one clock. */
 void book_narrow(struct book *book);
 
-/* Return the indices of all holds (or tries), sorted by key and then by a time; entries equal in
- * both stay in the order of the array. The caller frees the result. NULL with err when out of
- * memory. order_holds_from: entries equal in from_ns are sorted by to_ns, then by the token. */
-uint32_t *order_holds_from(const struct book *book, struct lb_err *err);
-uint32_t *order_holds_called(const struct book *book, struct lb_err *err);
+/* Return the indices of all holds (or tries), sorted by key and then by a time; entries equal in both stay in the order of
+ * the array. The caller frees the result. NULL with err when out of memory. order_holds: by their begin, and where that is
+ * equal by their end, then by the token; or by the call. */
+uint32_t *order_holds(const struct book *book, bool by_call, struct lb_err *err);
 uint32_t *order_tries_returned(const struct book *book, struct lb_err *err);
 
 /* The first place, among tries in the order of order_tries_returned, of those of the key or of a greater one. */

@@ -242,7 +242,7 @@ static bool tells_order(const struct hold *hold) {
 static int judge_tokens(struct book *book, const uint32_t *from_order, struct judgement *judgement,
                         struct lb_err *err) {
     if (!has_tokens(book)) return 0;
-    uint32_t *called_order = order_holds_called(book, err);
+    uint32_t *called_order = order_holds(book, true, err);
     if (!called_order) return -1;
     uint64_t greatest = 0;
     uint32_t greatest_hold = 0;
@@ -275,7 +275,7 @@ int oplog_judge(struct book *book, struct judgement *ret, uint32_t **ret_order,
                 struct lb_err *err) {
     struct judgement judgement = {.verdict = VERDICT_CLEAN};
     book_narrow(book);
-    uint32_t *order = order_holds_from(book, err);
+    uint32_t *order = order_holds(book, false, err);
     if (!order) return -1;
     bool permits = book->rules.model == OPLOG_SEMAPHORE;
     int failed = sweep_all(book, order, &judgement, err);

@@ -34,7 +34,7 @@ struct judgement {
     int64_t clash_ns; /* when the last one began */
 };
 
-/* Judges a book after book_end. ret_order: the holds by key and begin (order_holds_from), to be freed by the
+/* Judges a book after book_end. ret_order: the holds by key and begin (order_holds), to be freed by the
  * caller; may be NULL. Returns 0, or -1 with err when out of memory. */
 int oplog_judge(struct book *book, struct judgement *ret, uint32_t **ret_order, struct lb_err *err);
 

@@ -79,7 +79,7 @@ static bool tell_own(char *step) {
 static void compute(void) {
     book.rules.end_ns = 1000 * LB_MS_NS;
     book_end(&book, tell_dropped, true);
-    uint32_t *order = order_holds_from(&book, &err);
+    uint32_t *order = order_holds(&book, false, &err);
     assert_non_null(order);
     struct aftermath after = {&book, order, &faults, &shared, &recovery, &err, NULL};
     assert_int_equal(recovery_compute(&after), 0);
