@@ -1,7 +1,8 @@
 /* client: one simulated user of a lock: a fiber that connects, makes attempts until the window ends, and disconnects.
  *
- * life.c is the course of a client, attempt.c one attempt. A client calls its lock through session.h. With a grant it
- * enters the guarded memory (entry.h) and holds (attempt.c). Attempts of optimistic locks are tries (attempt.c). */
+ * life.c is the course of a client, attempt.c one attempt, account.c its figures. A client calls its lock through
+ * session.h. With a grant it enters the guarded memory (entry.h) and holds (attempt.c). Attempts of optimistic locks are
+ * tries (attempt.c). */
 #ifndef BENCH_LOAD_CLIENT_H
 #define BENCH_LOAD_CLIENT_H
 
@@ -62,7 +63,7 @@ struct stamps {
     /* The acquire call returned, granted or not. Of an update: the read that its write was based on. */
     int64_t acquired_ns;
     int64_t releasing_ns; /* of a grant: the hold ended */
-    int64_t ended_ns;     /* of the client's last attempt, until the next one ends */
+    int64_t ended_ns;     /* it stays until the next attempt ends */
 };
 
 /* The state of a client while it holds. A renewal, or the end of its session, may tell the client that it
