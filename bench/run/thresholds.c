@@ -172,11 +172,8 @@ static void add_quantile(struct slo_evidence *evidence, const struct threshold *
     double asked = !counts_failed(metric) ? 0 : closed ? stage->result.attempts : stage->result.due;
     double figure = response_supported_quantile(hist, asked, threshold->quantile);
     bool any = !isnan(response_quantile(hist, asked, threshold->quantile));
-    if (any && isnan(figure)) {
-        slo_add_thin(evidence);
-    } else {
-        slo_add_figure(evidence, figure);
-    }
+    evidence->thin += any && isnan(figure);
+    slo_add_figure(evidence, figure);
 }
 
 static void add_stage_figure(struct slo_evidence *evidence, const struct threshold *threshold,

@@ -158,7 +158,8 @@ static int read_limit(const char *word, const struct threshold *threshold, doubl
     return rc;
 }
 
-int threshold_read(const char *text, struct threshold *ret, struct lb_err *err) {
+/* 0, or -1 with err, and *ret is untouched. */
+static int threshold_read(const char *text, struct threshold *ret, struct lb_err *err) {
     char name[NAME_MAX_BYTES], limit[40];
     struct threshold threshold = {.quantile = NAN};
     const char *sign = strstr(text, "<=");
@@ -256,11 +257,6 @@ static void *grow_array(struct slo_evidence *evidence, void **array, int count, 
 void slo_add_figure(struct slo_evidence *evidence, double figure) {
     if (grow_array(evidence, (void **)&evidence->figures, evidence->repeats, sizeof figure))
         evidence->figures[evidence->repeats++] = figure;
-}
-
-void slo_add_thin(struct slo_evidence *evidence) {
-    evidence->thin++;
-    slo_add_figure(evidence, NAN);
 }
 
 void slo_add_batch(struct slo_evidence *evidence, const struct quantile_batch *batch) {

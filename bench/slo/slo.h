@@ -27,13 +27,8 @@ struct threshold {
     double limit;    /* ns for times; a share for a limit in per cent */
 };
 
-/* Reads one threshold. A time takes a duration, a figure without a unit a number or per cent. 0, or
- * -1 with err (LB_EXIT_USAGE): what is wrong with it, with the nearest name; then *ret is
- * untouched. */
-int threshold_read(const char *text, struct threshold *ret, struct lb_err *err);
-
-/* Reads several, with commas between; "" = none. ret has room for THRESHOLDS_MAX. The number, or -1
- * with err. */
+/* Reads thresholds with commas between; "" = none. A time takes a duration, a figure without a unit a number or per cent. ret
+ * has room for THRESHOLDS_MAX. The number, or -1 with err (LB_EXIT_USAGE): what is wrong, with the nearest name. */
 int thresholds_read(const char *text, struct threshold *ret, struct lb_err *err);
 
 /* The metric of a threshold about a quantile; METRICS for one about a figure. */
@@ -143,8 +138,6 @@ struct slo_answer {
 };
 
 void slo_add_figure(struct slo_evidence *evidence, double figure);
-/* Adds a repeat whose requests are too few to show the quantile. */
-void slo_add_thin(struct slo_evidence *evidence);
 void slo_add_batch(struct slo_evidence *evidence, const struct quantile_batch *batch);
 void slo_add_second(struct slo_evidence *evidence, double value);
 void slo_evidence_done(struct slo_evidence *evidence);

@@ -25,11 +25,13 @@ struct harvest {
     int64_t new_grants;     /* grants of the last point of the series */
 };
 
-/* Makes the histograms, the stage's too, and opens the log, which a part of a stage has not. 0, or -1 with err when out of memory. */
+/* Makes the histograms, the stage's too, and opens the log, which a part of a stage has not. 0, or -1 with err when out
+ * of memory. */
 int harvest_begin(struct harvest *harvest, struct stage *stage, struct shared *shared,
                   struct lb_err *err);
 
-/* Closes an interval, which began at stage->harvested_ns (the supervisor sets the first one): a line of the log for each metric, a point of the series. */
+/* Closes an interval, which began at stage->harvested_ns (the supervisor sets the first one): a line of the log for each
+ * metric, a point of the series. */
 void harvest_interval(struct harvest *harvest, int64_t end_ns);
 /* At the window's end: adds the last point of the series that belongs to the window. The interval goes on, because
  * the log's lines tell their own lengths. */
@@ -43,24 +45,5 @@ void harvest_rest(struct harvest *harvest);
 
 /* Closes the log. */
 void harvest_done(struct harvest *harvest);
-
-/* stage_tidy: removes from the server what was created for the stage's keys, and asks the lock what is left, where that
- * is known to be nothing: that figure. At --url all keys of the stage are removed, also keys that would end by themselves,
- * but keys that the user named stay as they are. */
-void stage_tidy(struct stage *stage);
-
-/* stage_sum: adds up the figures that clients and workers left in a stage's shared memory, after
- * they have ended. */
-
-/* Fills all members of stage that are sums. The supervisor fills the others: histograms, series, status and times. */
-void stage_sum(struct stage *stage, const struct shared *shared);
-
-/* stage_cause: names the figures of a stage that have a known cause in the lock's algorithm (lb_known_cause). A
- * figure that was not measured, or that is within its bound, has no cause; nor has any figure of a stage with faults,
- * or of a stage where no client waited for another. */
-
-/* run.json's .stages[].causes, a text a figure: "Jain: known cause: ...; the option poll_max changes it". New
- * reference, NULL when out of memory. The stage's figures are filled in. */
-json_t *stage_causes(const struct run_stage *result, const struct lb_lock *lock);
 
 #endif

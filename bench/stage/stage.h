@@ -104,6 +104,22 @@ struct stage {
 /* What came out of a stage that stage_run has run: removes what is left on its server, judges its record, and fills
  * stage->result. */
 void stage_conclude(struct stage *stage);
+
+/* ---- its parts ---- */
+
+/* Removes from the server what was created for the stage's keys, and asks the lock what is left, where that is known to be
+ * nothing: that figure. At --url all keys of the stage are removed, also keys that would end by themselves, but keys that
+ * the user named stay as they are. */
+void stage_tidy(struct stage *stage);
+
+/* Fills all members of stage that are sums of what clients and workers counted. The supervisor fills the others:
+ * histograms, series, status and times. */
+void stage_sum(struct stage *stage, const struct shared *shared);
+
+/* run.json's .stages[].causes, a text a figure: "Jain: known cause: ...; the option poll_max changes it". A figure that was
+ * not measured, or that is within its bound, has no cause; nor has any figure of a stage with faults, or of a stage where no
+ * client waited for another. New reference, NULL when out of memory. The stage's figures are filled in. */
+json_t *stage_causes(const struct run_stage *result, const struct lb_lock *lock);
 /* The workload that shows a control's mistake, if this stage can't; NULL = it can, or the lock is no control. result:
  * says whether the clients were on several machines. */
 const char *stage_exposed_by(const struct run_stage *result, const struct plan_stage *of);

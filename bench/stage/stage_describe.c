@@ -6,7 +6,6 @@
 
 #include "bench/evidence/stage_history.h"
 #include "bench/faults/faults.h"
-#include "bench/stage/harvest.h"
 #include "bench/stage/stage.h"
 #include "bench/workload/schedule.h"
 #include "bench/workload/stages.h"

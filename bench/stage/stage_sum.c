@@ -1,6 +1,6 @@
-/* stage_sum: see harvest.h. What clients and workers count is added up here, into the members of stage->result that
+/* stage_sum: see stage.h. What clients and workers count is added up here, into the members of stage->result that
  * the rows of results/format/stage.def have declared. */
-#include "bench/stage/harvest.h"
+#include "bench/stage/stage.h"
 
 #include <math.h>
 #include <stdlib.h>

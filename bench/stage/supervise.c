@@ -40,7 +40,6 @@ struct supervisor {
     struct wall wall;
     struct server_use use;
     struct harvest harvest;
-    int seen_interrupts;
 };
 
 /* Keeps the first reason why the stage is not complete. */
@@ -77,9 +76,8 @@ static void watch_for_trouble(struct supervisor *sup) {
         end_early(sup);
     }
     /* The signal handler may have run on another thread. */
-    int interrupts = __atomic_load_n(sup->ask->interrupts, __ATOMIC_RELAXED);
-    if (interrupts > sup->seen_interrupts) {
-        sup->seen_interrupts = interrupts;
+    bool interrupted = __atomic_load_n(sup->ask->interrupts, __ATOMIC_RELAXED) > 0;
+    if (interrupted && sup->stage->status == STAGE_COMPLETE) {
         spoil_stage(sup, STAGE_PARTIAL, LB_EXIT_INTERRUPTED, "interrupted");
         end_early(sup);
     }

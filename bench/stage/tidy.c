@@ -1,10 +1,10 @@
 /* tidy: when all sessions of a stage have ended, removes from the server the things that were created for the stage's
- * keys, then asks the lock what it left there; see harvest.h. It uses a new session, in the calling thread. */
+ * keys, then asks the lock what it left there; see stage.h. It uses a new session, in the calling thread. */
 #include <stdlib.h>
 
 #include "bench/engine/loop.h"
 #include "bench/load/session.h"
-#include "bench/stage/harvest.h"
+#include "bench/stage/stage.h"
 #include "drivers/clean.h"
 #include "results/format/write.h"
 

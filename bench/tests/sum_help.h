@@ -4,7 +4,7 @@
 #define BENCH_TESTS_SUM_HELP_H
 
 #include "bench/evidence/stage_history.h"
-#include "bench/stage/harvest.h"
+#include "bench/stage/stage.h"
 #include "bench/tests/unit.h"
 
 #define CLIENTS 4

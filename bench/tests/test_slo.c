@@ -14,7 +14,7 @@
 static struct threshold read_one(const char *text) {
     struct threshold threshold;
     struct lb_err err = {0};
-    if (threshold_read(text, &threshold, &err)) fail_msg("'%s': %s", text, err.text);
+    if (thresholds_read(text, &threshold, &err) != 1) fail_msg("'%s': %s", text, err.text);
     return threshold;
 }
 
@@ -58,6 +58,11 @@ TEST(every_figure_of_a_stage_can_be_promised_by_its_path) {
 }
 
 /* ---- the verdict ---- */
+
+static void add_thin(struct slo_evidence *evidence) {
+    evidence->thin++;
+    slo_add_figure(evidence, NAN);
+}
 
 /* Seconds of n requests each, of which this share is over the limit. */
 static struct slo_answer judge_seconds_of(const char *text, int seconds, int n, double over,
@@ -239,7 +244,7 @@ TEST(a_rate_is_judged_by_its_seconds) {
 TEST(a_quantile_that_so_few_requests_cannot_show_is_no_figure) {
     struct threshold threshold = read_one("acquire.p99<=20ms");
     struct slo_evidence evidence = {0};
-    for (int i = 0; i < SLO_REPEATS_MIN; i++) slo_add_thin(&evidence);
+    for (int i = 0; i < SLO_REPEATS_MIN; i++) add_thin(&evidence);
     struct slo_answer answer = slo_judge(&threshold, &evidence);
     assert_int_equal(answer.verdict, PROMISE_UNSURE);
     assert_true(isnan(answer.figure));
@@ -315,9 +320,9 @@ TEST(a_busy_machine_excuses_no_count) {
 TEST(a_promise_that_ended_its_stages_is_broken) {
     struct threshold threshold = read_one("acquire_due.p99<=5ms");
     struct slo_evidence evidence = {.ended = 1};
-    slo_add_thin(&evidence);
+    add_thin(&evidence);
     assert_int_equal(slo_judge(&threshold, &evidence).verdict, PROMISE_BROKEN);
-    slo_add_thin(&evidence); /* one that went on to its window's end */
+    add_thin(&evidence); /* one that went on to its window's end */
     assert_int_equal(slo_judge(&threshold, &evidence).verdict, PROMISE_UNSURE);
     slo_evidence_done(&evidence);
 }

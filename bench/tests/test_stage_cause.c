@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "bench/option/option.h"
-#include "bench/stage/harvest.h"
+#include "bench/stage/stage.h"
 #include "bench/tests/unit.h"
 #include "drivers/registry.h"
 

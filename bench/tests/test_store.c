@@ -2,7 +2,7 @@
  * locks that lose their leases: a fence rejects every stale write. */
 #include <pthread.h>
 
-#include "bench/stage/harvest.h"
+#include "bench/stage/stage.h"
 #include "bench/tests/toy_primitives.h"
 
 static struct guarded key;
