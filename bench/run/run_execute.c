@@ -230,11 +230,25 @@ static void run_save(struct run_state *run, struct run_end *end) {
 
 /* ---- the run ---- */
 
+/* Whether an earlier stage differs in nothing that is checked here, as its repetitions do: to ask what a topology's script
+ * offers takes a process each time. */
+static bool is_checked(const struct plan_stage *stages, int at) {
+    const struct plan_stage *stage = &stages[at];
+    for (int i = at - 1; i >= 0; i--) {
+        if (stages[i].plan == stage->plan && stages[i].lock == stage->lock &&
+            stages[i].topology == stage->topology &&
+            stages[i].distance.wired == stage->distance.wired)
+            return true;
+    }
+    return false;
+}
+
 /* A mistake in a URL must not cost a run of an hour one of its backends, and a stage with a fault that could not act
  * must not come out as "clean". So URLs and faults are checked first. */
 static int check_urls(const struct run_ask *ask, const struct plan_stage *stages, int count,
                       struct lb_err *err) {
     for (int i = 0; i < count; i++) {
+        if (is_checked(stages, i)) continue;
         const struct place_ask place = run_place_ask(ask, &stages[i]);
         if (ask->peers && ask->peers->check_reach(ask->peers, &stages[i], place.url, err) != 0)
             return -1;
