@@ -136,19 +136,13 @@ static int parse_info(struct topo_info *info, char *text, struct lb_err *err) {
 /* Puts the secret in place of %SECRET%. */
 static int fill_secret(const struct topo_info *info, char *url, size_t size, struct lb_err *err) {
     static const char mark[] = "%SECRET%";
-    char filled[sizeof info->url];
-    size_t used = 0;
-    for (const char *c = url; *c;) {
-        bool here = strncmp(c, mark, sizeof mark - 1) == 0;
-        size_t len = here ? sizeof info->secret - 1 : 1;
-        if (used + len >= sizeof filled || used + len >= size)
+    const size_t len = sizeof mark - 1, filled = sizeof info->secret - 1;
+    for (char *at; (at = strstr(url, mark));) {
+        if (strlen(url) + filled - len >= size)
             return err_set(err, LB_EXIT_MACHINE, "url: the value is too long");
-        memcpy(filled + used, here ? info->secret : c, len);
-        used += len;
-        c += here ? sizeof mark - 1 : 1;
+        memmove(at + filled, at + len, strlen(at + len) + 1);
+        memcpy(at, info->secret, filled);
     }
-    memcpy(url, filled, used);
-    url[used] = '\0';
     return 0;
 }
 

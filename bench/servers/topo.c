@@ -33,7 +33,7 @@ static int start_all(struct topo *topo, struct lb_err *err) {
     topo->starts++;
     topo_fill_url(info, topo->ports, topo->url, sizeof topo->url);
     const int count = info->nodes * info->ports;
-    if (topo->ports_chosen) topo->ports_chosen(topo->ports, count, topo->ports_arg);
+    if (topo->ask.ports_chosen) topo->ask.ports_chosen(topo->ports, count, topo->ask.arg);
     for (int n = 0; n < info->nodes; n++) {
         struct node *node = &topo->nodes[n];
         snprintf(node->dir, sizeof node->dir, "%s/%d", topo->dir, n);
@@ -63,10 +63,8 @@ static int check_ask(const struct topo_ask *ask, struct topo *topo, struct lb_er
     if (ask->peer_ports)
         memcpy(topo->peer_ports, ask->peer_ports,
                (size_t)(info->nodes * info->ports) * sizeof *topo->peer_ports);
-    topo->ports_chosen = ask->ports_chosen;
-    topo->ports_arg = ask->arg;
-    topo->clock = ask->clock;
-    topo->act_limit_ns = ask->act_limit_ns ? ask->act_limit_ns : TOPO_ACT_NS;
+    topo->ask = *ask;
+    if (!ask->act_limit_ns) topo->ask.act_limit_ns = TOPO_ACT_NS;
     if (ask->clock && !info->clock)
         return err_set(err, LB_EXIT_USAGE, "%s: its servers' clocks can't be stepped", info->name);
     return account_find(info->user, &topo->account, err);
@@ -100,19 +98,25 @@ failed:
 
 /* --- watching --- */
 
+/* The last words of a node's log. Returns text. */
+static char *words_of(const struct topo *topo, int n, char *text, size_t size) {
+    if (!*last_words(topo->nodes[n].dir, text, size)) snprintf(text, size, "its log is empty");
+    return text;
+}
+
 int topo_check(struct topo *topo, struct lb_err *err) {
     for (int n = 0; n < topo->info.nodes; n++) {
         if (topo_node_runs(&topo->nodes[n]) || topo->nodes[n].killed) continue;
-        char name[128], how[64], words[320] = "";
+        char name[128], how[64], words[320];
         int status = topo->nodes[n].status;
         /* After SIGKILL the server's log does not say why the server ended. */
         if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
             snprintf(words, sizeof words, "somebody killed it, or memory ran out (see dmesg)");
         else
-            last_words(topo->nodes[n].dir, words, sizeof words);
+            words_of(topo, n, words, sizeof words);
         return err_set(err, LB_EXIT_MACHINE, "%s ended with %s: %s",
                        topo_node_name(topo, n, name, sizeof name),
-                       status_text(status, how, sizeof how), *words ? words : "its log is empty");
+                       status_text(status, how, sizeof how), words);
     }
     return 0;
 }
@@ -198,16 +202,12 @@ static int too_late(struct topo *topo, const struct lb_err *last, struct lb_err 
     for (int n = 0; n < topo->info.nodes; n++) {
         if (topo->nodes[n].open || topo->nodes[n].killed) continue;
         char name[128];
-        last_words(topo->nodes[n].dir, words, sizeof words);
         return err_set(err, LB_EXIT_MACHINE, "%s did not open its port in time: %s",
                        topo_node_name(topo, n, name, sizeof name),
-                       *words ? words : "its log is empty");
+                       words_of(topo, n, words, sizeof words));
     }
-    last_words(topo->nodes[0].dir, words, sizeof words);
     return err_set(err, LB_EXIT_MACHINE, "%s did not answer in time: %s", topo->info.name,
-                   last->code ? last->text
-                   : *words   ? words
-                              : "its log is empty");
+                   last->code ? last->text : words_of(topo, 0, words, sizeof words));
 }
 
 int topo_ready(struct topo *topo, const struct topo_wait *wait, struct lb_err *err) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bench/base/nearest.h"
+#include "bench/base/text.h"
 #include "bench/option/text.h"
 #include "bench/slo/slo.h"
 #include "bench/workload/draft.h"
@@ -129,8 +130,7 @@ static const char *name_from_path(const char *path, struct arena *arena) {
     char *dot = strrchr(name, '.');
     if (dot && dot != name) *dot = '\0';
     for (char *c = name; *c; c++) {
-        bool fit =
-            strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-", *c) != NULL;
+        bool fit = strchr(PLAIN_NAME, *c) && *c != '.';
         if (!fit || (c == name && *c == '-')) *c = '_';
     }
     return arena_text(arena, *name ? name : "workload");

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "bench/base/text.h"
 #include "bench/slo/slo.h"
 #include "bench/workload/plan.h"
 #include "bench/workload/stages.h"
@@ -14,7 +15,7 @@
 
 /* The workload's name becomes a folder's: no separators, no leading dot. */
 static int read_name(const struct option_into *into, const char *text, struct lb_err *err) {
-    size_t good = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+    size_t good = strspn(text, PLAIN_NAME);
     if (*text == '\0') return err_set(err, LB_EXIT_USAGE, "the name is empty");
     if (*text == '.' || *text == '-') return err_set(err, LB_EXIT_USAGE, "begins with '%c'", *text);
     if (text[good])
