@@ -26,8 +26,7 @@ static struct file read_text(const char *text) {
 
 static const char *value_of(const struct file *file, const char *section, const char *key,
                             int *ret_line) {
-    for (int i = 0; i < file->settings.count; i++) {
-        const struct setting *s = &file->settings.item[i];
+    for (const struct setting *s = file->settings.first; s; s = s->next) {
         if (strcmp(s->section, section) != 0 || strcmp(s->key, key) != 0) continue;
         *ret_line = s->line;
         return s->value;

@@ -158,8 +158,12 @@ static int read_set(const char *text, struct arena *arena, struct setting *ret,
                        "--set %.80s: a value has no line break, and no ; or # behind a blank",
                        text);
     }
-    struct setting setting = {arena_text(arena, section), arena_text(arena, key),
-                              arena_text(arena, value), NULL, 0};
+    struct setting setting = {arena_text(arena, section),
+                              arena_text(arena, key),
+                              arena_text(arena, value),
+                              NULL,
+                              0,
+                              NULL};
     if (!setting.section || !setting.key || !setting.value)
         return err_set(err, LB_EXIT_MACHINE, "out of memory");
     *ret = setting;
@@ -199,8 +203,8 @@ static int load_draft(struct draft *draft, const struct plan_ask *ask, struct lb
         if (read_set(ask->sets[i], draft->arena, &setting, err)) return -1;
         if (settings_add(settings, draft->arena, &setting, err)) return -1;
     }
-    for (int i = 0; i < settings->count; i++) {
-        if (draft_apply(draft, &settings->item[i], err)) return -1;
+    for (const struct setting *each = settings->first; each; each = each->next) {
+        if (draft_apply(draft, each, err)) return -1;
     }
     if (add_promises(draft, ask, err)) return -1;
     if (ask->locks) {

@@ -91,7 +91,7 @@ static int read_setting(struct reader *reader, struct lb_err *err) {
         return refuse_line(reader, why, err);
     }
     text_trim(reader->line + len + 1, strlen(reader->line + len + 1), value, sizeof value);
-    struct setting setting = {reader->section, key, value, reader->path, reader->line_number};
+    struct setting setting = {reader->section, key, value, reader->path, reader->line_number, NULL};
     return settings_add(reader->settings, reader->arena, &setting, err);
 }
 
@@ -115,12 +115,12 @@ int workfile_read(const char *path, struct arena *arena, struct settings *settin
 
 const struct setting *settings_find(const struct settings *settings, const char *section,
                                     const char *key) {
-    for (int i = settings->count; i-- > 0;) {
-        const struct setting *setting = &settings->item[i];
+    const struct setting *found = NULL;
+    for (const struct setting *setting = settings->first; setting; setting = setting->next) {
         if (strcmp(setting->section, section) == 0 && strcmp(setting->key, key) == 0)
-            return setting;
+            found = setting;
     }
-    return NULL;
+    return found;
 }
 
 int settings_add(struct settings *settings, struct arena *arena, const struct setting *setting,
@@ -131,25 +131,18 @@ int settings_add(struct settings *settings, struct arena *arena, const struct se
         return err_set(err, LB_EXIT_USAGE, "%s: a control character in the value",
                        setting_source(setting, source, sizeof source));
     }
-    if (settings->count == settings->room) {
-        int room = settings->room ? settings->room * 2 : 32;
-        struct setting *item = arena_alloc(arena, sizeof *item * (size_t)room);
-        if (!item) return err_set(err, LB_EXIT_MACHINE, "out of memory");
-        if (settings->count) memcpy(item, settings->item, sizeof *item * (size_t)settings->count);
-        settings->item = item;
-        settings->room = room;
-    }
-    struct setting copy = {
-        .section = arena_text(arena, setting->section),
-        .key = arena_text(arena, setting->key),
-        .value = arena_text(arena, setting->value),
-        .file = arena_text(arena, setting->file),
-        .line = setting->line,
-    };
-    if (!copy.section || !copy.key || !copy.value || (setting->file && !copy.file)) {
+    struct setting *copy = arena_alloc(arena, sizeof *copy);
+    if (copy)
+        *copy = (struct setting){.section = arena_text(arena, setting->section),
+                                 .key = arena_text(arena, setting->key),
+                                 .value = arena_text(arena, setting->value),
+                                 .file = arena_text(arena, setting->file),
+                                 .line = setting->line};
+    if (!copy || !copy->section || !copy->key || !copy->value || (setting->file && !copy->file))
         return err_set(err, LB_EXIT_MACHINE, "out of memory");
-    }
-    settings->item[settings->count++] = copy;
+    *(settings->last ? &settings->last->next : &settings->first) = copy;
+    settings->last = copy;
+    settings->count++;
     return 0;
 }
 

@@ -17,11 +17,12 @@ struct setting {
     const char *section, *key, *value;
     const char *file; /* NULL = --set */
     int line;         /* 0 = --set */
+    struct setting *next;
 };
 
-struct settings {
-    struct setting *item; /* all memory belongs to the arena */
-    int count, room;
+struct settings { /* all memory belongs to the arena */
+    struct setting *first, *last;
+    int count;
 };
 
 /* Adds the settings of a file. Returns 0, or -1 with err (LB_EXIT_USAGE): file, line and what is

@@ -12,8 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (workfile_read(path, &arena, &settings, &err) != 0 &&
         strncmp(err.text, path, strlen(path)) != 0)
         abort();
-    for (int i = 0; i < settings.count; i++) {
-        const struct setting *setting = &settings.item[i];
+    for (const struct setting *setting = settings.first; setting; setting = setting->next) {
         char source[200];
         if (!setting->section[0] || !setting->key[0] || !setting->value || setting->line < 1)
             abort();
