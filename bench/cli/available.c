@@ -64,9 +64,10 @@ void available_url(struct available *available, const struct lb_backend *backend
 static const char *lacks(struct available_topology *item, const struct plan *plan,
                          const char **ret_install) {
     struct topo_info info = item->info;
-    const struct topo_flavour flavour = plan ? place_flavour(plan) : (struct topo_flavour){0};
     item->refused = (struct lb_err){0};
-    if (topo_info_flavour(&info, &flavour, &item->refused) != 0) return item->refused.text;
+    if (topo_info_flavour(&info, plan ? plan->program : NULL, plan ? plan->listen : NULL,
+                          &item->refused) != 0)
+        return item->refused.text;
     if (*info.missing) {
         if (*info.install) *ret_install = item->info.install;
         snprintf(item->reason, sizeof item->reason, "%s not found on this machine", info.missing);

@@ -141,10 +141,6 @@ static unsigned wires_of(const struct place_ask *ask) {
     return wires;
 }
 
-struct topo_flavour place_flavour(const struct plan *plan) {
-    return (struct topo_flavour){.program = plan->program, .listen = plan->listen};
-}
-
 /* "redis+valkey-8.0.1": so are those of another program, by what they say of themselves. */
 static void name_program(struct place *place) {
     const char *version = lb_facts_value(&place->facts, "version");
@@ -192,7 +188,7 @@ static int start_own(struct place *place, const struct place_ask *ask, struct lb
     struct topo_info info;
     const char *name = ask->topology ? ask->topology : lb_topologies(ask->lock->lock)[0];
     if (topo_info(ask->topologies, name, &info, err) != 0) return -1;
-    if (topo_info_flavour(&info, &ask->flavour, err) != 0) return -1;
+    if (topo_info_flavour(&info, ask->program, ask->listen, err) != 0) return -1;
     if (ask->tls && topo_info_tls(&info, err) != 0) return -1;
     struct topo_ask topo_ask = {.info = &info, .durability = ask->durability};
     const struct topo_durability *durability = topo_durability_of(&info, ask->durability, err);

@@ -75,12 +75,12 @@ bool place_tls_is_set(const struct lb_option *option, const void *options, char 
 struct place_ask {
     /* any lock of the backend: its options are used for the first requests to the server */
     const struct plan_lock *lock;
-    const char *url;             /* from --url; NULL = start our own servers, or embedded */
-    const char *topology;        /* which of the lock's topologies to start; NULL = its first */
-    const char *topologies;      /* the folder compose/local */
-    const char *durability;      /* "default", "none", "sync" */
-    struct topo_flavour flavour; /* of servers of our own */
-    bool tls;                    /* start servers of our own with TLS */
+    const char *url;              /* from --url; NULL = start our own servers, or embedded */
+    const char *topology;         /* which of the lock's topologies to start; NULL = its first */
+    const char *topologies;       /* the folder compose/local */
+    const char *durability;       /* "default", "none", "sync" */
+    const char *program, *listen; /* servers.program and servers.listen, of servers of our own */
+    bool tls;                     /* start servers of our own with TLS */
     /* lead clients, and servers among themselves, through a wire (wire.h), as far as the topology's
      * script allows; to a URL's servers: clients alone, and see place_wire_reach */
     bool wired;
@@ -104,9 +104,6 @@ struct place {
     int64_t warmed_ns;         /* of round 0 */
     bool in_use; /* some threads did not return: place_close leaves its memory to them */
 };
-
-/* The flavour of servers that the plan asks for; borrows the plan's texts. */
-struct topo_flavour place_flavour(const struct plan *plan);
 
 /* Refuses a URL that can't be right, before any server is started. It asks no server and no name service, so it finds
  * only mistakes in the text. Returns 0, or -1 with err (LB_EXIT_USAGE). */

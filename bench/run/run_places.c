@@ -26,7 +26,8 @@ struct place_ask run_place_ask(const struct run_ask *ask, const struct plan_stag
                                   .topology = of->topology,
                                   .topologies = ask->topologies,
                                   .durability = ask->plan->durability,
-                                  .flavour = place_flavour(ask->plan),
+                                  .program = ask->plan->program,
+                                  .listen = ask->plan->listen,
                                   .tls = of->tls,
                                   .interrupts = ask->interrupts};
     bool own = !place_ask.url && of->lock->lock->backend->topologies;

@@ -310,10 +310,10 @@ static int choose_listen(struct topo_info *info, const char *listen, struct lb_e
     return 0;
 }
 
-int topo_info_flavour(struct topo_info *info, const struct topo_flavour *flavour,
+int topo_info_flavour(struct topo_info *info, const char *program, const char *listen,
                       struct lb_err *err) {
-    bool other = flavour->program && *flavour->program;
-    if (choose_listen(info, flavour->listen, err) != 0) return -1;
+    bool other = program && *program;
+    if (choose_listen(info, listen, err) != 0) return -1;
     if (other && !*info->program)
         return err_set(
             err, LB_EXIT_USAGE,
@@ -321,7 +321,7 @@ int topo_info_flavour(struct topo_info *info, const struct topo_flavour *flavour
             info->name);
     if (other) {
         char path[sizeof info->program];
-        if (find_program(flavour->program, path, sizeof path, err) != 0) return -1;
+        if (find_program(program, path, sizeof path, err) != 0) return -1;
         take_out(info->missing, info->program);
         strcpy(info->program, path);
         info->other_program = true;

@@ -84,20 +84,12 @@ int topo_info_tls(struct topo_info *info, struct lb_err *err);
 const struct topo_durability *topo_durability_of(const struct topo_info *info, const char *setting,
                                                  struct lb_err *err);
 
-/* How the servers of a topology are to differ from those that its script starts by default: another program
- * that speaks the same protocol, or servers that other machines can reach.
- * This module starts no server, and does not check what kind of program is named. */
-
-/* The keys servers.program and servers.listen. A zeroed struct = the script's defaults. */
-struct topo_flavour {
-    const char *program; /* a path, or a name in PATH; NULL or "" = the script's own */
-    const char *listen;  /* an IPv4 address besides 127.0.0.1; NULL or "" = none */
-};
-
-/* Chooses the flavour for the servers that are started from info. With another program, info->missing does not name the
- * script's own program. Returns 0, or -1 with err: LB_EXIT_USAGE if the topology does not offer the flavour,
- * LB_EXIT_MACHINE if there is no such program. */
-int topo_info_flavour(struct topo_info *info, const struct topo_flavour *flavour,
+/* Chooses another program that speaks the same protocol (a path, or a name in PATH: servers.program), and an IPv4 address
+ * besides 127.0.0.1 (servers.listen), for the servers that are started from info; NULL or "" = the script's own, and none.
+ * With another program, info->missing does not name the script's own; it is not checked what kind of program it is.
+ * Returns 0, or -1 with err: LB_EXIT_USAGE if the topology does not offer this, LB_EXIT_MACHINE if there is no such
+ * program. */
+int topo_info_flavour(struct topo_info *info, const char *program, const char *listen,
                       struct lb_err *err);
 
 #endif

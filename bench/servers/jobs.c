@@ -64,7 +64,7 @@ int jobs_start(struct jobs *jobs, const struct job *job, struct lb_err *err) {
     if (pid == 0) become_job(jobs->program, job, parent);
     setpgid(pid, pid); /* parent and child both do this, whichever comes first */
     *slot = (struct jobs_slot){.pid = pid,
-                               .tag = job->tag,
+                               .end = {.tag = job->tag},
                                .weight = job->weight,
                                .begin_ns = lb_now(),
                                .limit_ns = job->limit_ns};
@@ -85,21 +85,19 @@ static void ask_to_end(const struct jobs *jobs, struct jobs_slot *slot) {
 static void watch_time(const struct jobs *jobs, struct jobs_slot *slot) {
     int64_t now_ns = lb_now();
     if (slot->kill_ns && now_ns >= slot->kill_ns) {
-        slot->timed_out = true;
+        slot->end.timed_out = true;
         kill(-slot->pid, SIGKILL); /* its janitor is in another group, and cleans up */
     } else if (!slot->kill_ns && now_ns - slot->begin_ns >= slot->limit_ns) {
-        slot->timed_out = true;
+        slot->end.timed_out = true;
         ask_to_end(jobs, slot);
     }
 }
 
 static void end_slot(struct jobs *jobs, struct jobs_slot *slot, int status,
                      struct job_end *ret_end) {
-    *ret_end = (struct job_end){.tag = slot->tag,
-                                .exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-                                                                 : WEXITSTATUS(status),
-                                .timed_out = slot->timed_out,
-                                .took_ns = lb_now() - slot->begin_ns};
+    *ret_end = slot->end;
+    ret_end->exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    ret_end->took_ns = lb_now() - slot->begin_ns;
     jobs->busy -= slot->weight;
     jobs->count--;
     slot->pid = 0;

@@ -43,9 +43,9 @@ struct job_end {
 
 struct jobs_slot {
     pid_t pid; /* 0 = free */
-    int tag, weight;
+    struct job_end end;
+    int weight;
     int64_t begin_ns, limit_ns, kill_ns;
-    bool timed_out;
 };
 
 struct jobs {

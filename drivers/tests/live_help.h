@@ -87,7 +87,7 @@ static inline struct live_place live_open_at(const char *topology, const char *l
                                                 .topologies = topologies,
                                                 .topology = topology,
                                                 .durability = "default",
-                                                .flavour = place_flavour(live.plan),
+                                                .program = live.plan->program,
                                                 .tls = live.plan->tls == PLAN_TLS_YES,
                                                 .interrupts = &live_no_interrupts},
                             &err);

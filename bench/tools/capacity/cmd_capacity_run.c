@@ -159,7 +159,8 @@ static struct place_ask place_ask_of(const struct capacity_search *state,
                               .topology = lock_search->topology,
                               .topologies = state->topologies,
                               .durability = plan->durability,
-                              .flavour = place_flavour(plan),
+                              .program = plan->program,
+                              .listen = plan->listen,
                               .tls = plan->tls == PLAN_TLS_YES,
                               .interrupts = state->interrupts};
 }
