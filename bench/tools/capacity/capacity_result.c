@@ -7,7 +7,6 @@
 #include "bench/option/text.h"
 #include "bench/place/place.h"
 #include "bench/tools/capacity/capacity.h"
-#include "bench/workload/schedule.h"
 #include "results/format/capacity_read.h"
 
 /* Memory for the texts that struct capacity_lock only borrows. */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/base/clock.h"
 #include "bench/servers/jobs.h"
 #include "bench/tools/check/cell_result.h"
 

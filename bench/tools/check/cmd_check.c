@@ -2,7 +2,6 @@
  * on those at --url. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench/base/home.h"
 #include "bench/base/processors.h"
