@@ -181,7 +181,7 @@ void carry_doc(const struct carry *carry, struct doc *doc) {
     doc_end(doc);
     if (carry_exit(carry) == LB_EXIT_INCONCLUSIVE)
         doc_say(doc, TONE_PLAIN, "Not known: lockbench capacity LOCK%s --slo '%s' measures it.",
-                ask->by_rate ? "" : " --clients", ask->slo);
+                ask->by_rate ? "" : " --search clients", ask->slo);
 }
 
 /* The members of the lock in capacity.json, and what the table adds. */

@@ -22,13 +22,8 @@ const char *check_compared_name(enum check_compared compared) {
 
 static const struct result_field lock_fields[] = {
     ROW(check_lock, TEXT, name, "name", .help = "name of the lock"),
-    ROW(check_lock, TEXT, backend, "backend", .help = "its backend"),
-    ROW(check_lock, TEXT, primitive, "primitive", .help = "mutex, rwlock, ..."),
     ROW(check_lock, TEXT, guarantee, "guarantee", .words = GUARANTEE_WORDS,
         .help = "where the truth about the lock lives"),
-    ROW(check_lock, TEXT, crash, "crash", .words = "never at-once lease session",
-        .help = "when a holder that crashed loses the lock"),
-    ROW(check_lock, FLAG, token, "token", .help = "it has fencing tokens"),
     ROW(check_lock, FLAG, control, "control", .help = "it is broken on purpose"),
     {.path = NULL},
 };

@@ -34,10 +34,9 @@ struct check_skip {
 };
 
 struct check_lock {
-    const char *name, *backend, *primitive;
+    const char *name;
     const char *guarantee; /* lb_guarantee_name */
-    const char *crash;     /* "never", "at-once", "lease", "session" */
-    bool token, control;
+    bool control;
 };
 
 /* One lock under one fault, the runs of all seeds together. Texts are borrowed from the file; NULL

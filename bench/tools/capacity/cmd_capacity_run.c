@@ -28,7 +28,6 @@
 /* What one run is asked for. */
 struct load {
     double value; /* a rate, or clients; 0 = the closed loop before a search by rate */
-    bool closed;
     int clients;
     int64_t warmup_ns, window_ns;
 };
@@ -88,8 +87,7 @@ static void begin_search(struct capacity_search *state, struct lock_search *lock
 static struct load saturation(const struct plan *plan) {
     bool hot = plan->keys.pick != KEYS_OWN && plan->keys.count == 1;
     bool few = hot && plan->clients[0] > SATURATE_CLIENTS;
-    return (struct load){.closed = true,
-                         .clients = few ? SATURATE_CLIENTS : plan->clients[0],
+    return (struct load){.clients = few ? SATURATE_CLIENTS : plan->clients[0],
                          .warmup_ns = plan->warmup_ns,
                          .window_ns = SATURATE_NS};
 }
@@ -110,7 +108,6 @@ static bool next_of_lock(struct capacity_search *state, struct lock_search *lock
     bool more = search_next_probe(&lock_search->search, &value, &window);
     if (more)
         *ret = (struct load){.value = value,
-                             .closed = closed,
                              .clients = closed ? (int)value : plan->clients[0],
                              .warmup_ns = (int64_t)(window.warmup_s * 1e9),
                              .window_ns = (int64_t)(window.duration_s * 1e9)};
@@ -239,8 +236,9 @@ static int write_workload(const struct capacity_search *state,
     own.seed += SEED_STEP * (uint64_t)(lock_search->probe_count + 1);
     own.warmup_ns = load->warmup_ns;
     own.duration_ns = load->window_ns;
-    own.arrival = (struct arrival){.kind = load->closed ? ARRIVAL_CLOSED : ARRIVAL_POISSON,
-                                   .rate_per_s = load->closed ? 0 : load->value};
+    bool closed = state->by_clients || load->value == 0;
+    own.arrival = (struct arrival){.kind = closed ? ARRIVAL_CLOSED : ARRIVAL_POISSON,
+                                   .rate_per_s = closed ? 0 : load->value};
     own.stops = load->value > 0;
     own.promises = own.stops ? slo_text(&state->slo, slo, sizeof slo) : "";
     if (own.stops) own.drain_ns = drain_most_ns(state);

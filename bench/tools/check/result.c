@@ -11,11 +11,9 @@
 /* ---- the parts that do not change ---- */
 
 static json_t *checked_lock_json(const struct lb_lock *lock) {
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:b, s:b}", "name", lock->name, "backend",
-                     lock->backend->name, "primitive", lb_primitive_name(lock->primitive),
-                     "guarantee", lb_guarantee_name(lock->about.guarantee), "crash",
-                     lb_crash_name(lock->about.crash), "token", (lock->caps & LB_CAP_FENCE) != 0,
-                     "control", (lock->caps & LB_CAP_CONTROL) != 0);
+    return json_pack("{s:s, s:s, s:b}", "name", lock->name, "guarantee",
+                     lb_guarantee_name(lock->about.guarantee), "control",
+                     (lock->caps & LB_CAP_CONTROL) != 0);
 }
 
 static json_t *locks_json(const struct matrix *matrix) {
