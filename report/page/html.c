@@ -1,7 +1,6 @@
 /* html: the report of runs in each format; as one page that opens without a network it is the document of run_doc.h with
  * the charts' sections between. The bundle (report/src), which assets.c contains, draws the charts. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
