@@ -33,7 +33,7 @@ static int start_all(struct topo *topo, struct lb_err *err) {
     topo->starts++;
     topo_fill_url(info, topo->ports, topo->url, sizeof topo->url);
     const int count = info->nodes * info->ports;
-    if (topo->ask.ports_chosen) topo->ask.ports_chosen(topo->ports, count, topo->ask.arg);
+    if (topo->ports_chosen) topo->ports_chosen(topo->ports, count, topo->ports_arg);
     for (int n = 0; n < info->nodes; n++) {
         struct node *node = &topo->nodes[n];
         snprintf(node->dir, sizeof node->dir, "%s/%d", topo->dir, n);
@@ -63,8 +63,10 @@ static int check_ask(const struct topo_ask *ask, struct topo *topo, struct lb_er
     if (ask->peer_ports)
         memcpy(topo->peer_ports, ask->peer_ports,
                (size_t)(info->nodes * info->ports) * sizeof *topo->peer_ports);
-    topo->ask = *ask;
-    if (!ask->act_limit_ns) topo->ask.act_limit_ns = TOPO_ACT_NS;
+    topo->ports_chosen = ask->ports_chosen;
+    topo->ports_arg = ask->arg;
+    topo->clock = ask->clock;
+    topo->act_limit_ns = ask->act_limit_ns ? ask->act_limit_ns : TOPO_ACT_NS;
     if (ask->clock && !info->clock)
         return err_set(err, LB_EXIT_USAGE, "%s: its servers' clocks can't be stepped", info->name);
     return account_find(info->user, &topo->account, err);

@@ -46,7 +46,7 @@ int topo_act(struct topo *topo, const char *act, const char *arg, char *ret_text
                                 .vars = vars.list};
     struct lb_err why = {0};
     char *text =
-        spawn_act(&spawn, (const char *const[]){"act", act, arg}, topo->ask.act_limit_ns, &why);
+        spawn_act(&spawn, (const char *const[]){"act", act, arg}, topo->act_limit_ns, &why);
     if (!text)
         return err_set(err, why.code, "%s: %s%s%s: %s", info->name, act, arg ? " " : "",
                        arg ? arg : "", why.text);
@@ -78,7 +78,7 @@ int topo_signal(struct topo *topo, int node, int signal) {
 }
 
 int topo_clock(struct topo *topo, int node, int64_t by_ns, struct lb_err *err) {
-    if (!topo->ask.clock)
+    if (!topo->clock)
         return err_set(err, LB_EXIT_MACHINE, "%s was not started with a clock that can be stepped",
                        topo->info.name);
     __atomic_fetch_add(&topo->shared[node]->clock_ns, by_ns, __ATOMIC_RELAXED);

@@ -43,7 +43,7 @@ static void add_ports(struct vars *vars, const char *name, const int *ports, con
 /* The libraries that are loaded into the node's processes, and the file that they share with us. */
 static void add_shims(struct vars *vars, const struct topo *topo, int n) {
     char path[640];
-    bool clock = topo->ask.clock, fsyncs = topo->info.fsyncs;
+    bool clock = topo->clock, fsyncs = topo->info.fsyncs;
     if (!topo->shared[n]) return;
     vars_add(vars, "LB_SHARED=%s", shared_path(topo, n, path, sizeof path));
     vars_add(vars, "LD_PRELOAD=%s%s%s%s%s", clock ? topo->dir : "", clock ? "/" CLOCK_SHIM : "",
@@ -178,9 +178,9 @@ static void *map_shared(const struct topo *topo, int node, struct lb_err *err) {
 }
 
 int topo_shims_begin(struct topo *topo, struct lb_err *err) {
-    if (topo->ask.clock && copy_shim(topo, CLOCK_SHIM, err) != 0) return -1;
+    if (topo->clock && copy_shim(topo, CLOCK_SHIM, err) != 0) return -1;
     if (topo->info.fsyncs && copy_shim(topo, FSYNC_SHIM, err) != 0) return -1;
-    for (int n = 0; n < topo->info.nodes && (topo->ask.clock || topo->info.fsyncs); n++) {
+    for (int n = 0; n < topo->info.nodes && (topo->clock || topo->info.fsyncs); n++) {
         topo->shared[n] = map_shared(topo, n, err);
         if (!topo->shared[n]) return -1;
     }

@@ -10,7 +10,6 @@
 #include "bench/servers/info.h"
 #include "bench/servers/shm.h"
 #include "bench/servers/spawn.h"
-#include "bench/servers/topo.h"
 
 struct node {
     pid_t pid;                /* 0 = ended and reaped */
@@ -34,7 +33,10 @@ struct topo {
     char ca[640];      /* the file of their authority */
     int ports[TOPO_NODES_MAX * TOPO_PORTS_MAX];      /* node by node */
     int peer_ports[TOPO_NODES_MAX * TOPO_PORTS_MAX]; /* 0 = as in ports */
-    struct topo_ask ask;                             /* its texts and ports may be gone */
+    void (*ports_chosen)(const int *ports, int count, void *arg);
+    void *ports_arg;
+    bool clock; /* started with a clock that can be stepped */
+    int64_t act_limit_ns;
     /* what each node shares with libraries in its processes, in mapped memory; NULL = nothing */
     struct shim_shared *shared[TOPO_NODES_MAX];
     struct node nodes[TOPO_NODES_MAX];

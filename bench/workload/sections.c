@@ -6,7 +6,6 @@
 #include "bench/base/text.h"
 #include "bench/slo/slo.h"
 #include "bench/workload/plan.h"
-#include "bench/workload/stages.h"
 
 #define HOUR_NS (3600.0 * LB_S_NS)
 #define DAY_NS (24 * HOUR_NS)

@@ -10,6 +10,8 @@
 #include "bench/option/option.h"
 #include "bench/workload/plan.h"
 
+#define DISTANCE_MAX_NS LB_S_NS /* of servers.rtt */
+
 struct section {
     const char *name;
     const struct lb_option
@@ -60,6 +62,8 @@ char *names_text(const char *const *names, int count, const char *joint, char *t
 /* Refuses a text that can't be the exact name of one key: an empty or too long text, a text with a comma, or one with
  * blanks at an end. 0, or -1 with err. */
 int key_name_check(const char *name, struct lb_err *err);
+extern const struct lb_option_type
+    type_topologies;                            /* struct plan: .topologies and .topology_count */
 extern const struct lb_option_type type_target; /* struct plan_fault: .target and .node */
 
 #endif

@@ -26,7 +26,9 @@ bool distance_same(const struct distance *a, const struct distance *b) {
     return a->wired == b->wired && a->rtt_ns == b->rtt_ns;
 }
 
-bool distance_of(const struct plan *plan, bool embedded, int index, struct distance *ret) {
+/* The index-th distance between clients and servers in the plan's stages; embedded locks have one, which is zero. False:
+ * there is no such distance. */
+static bool distance_of(const struct plan *plan, bool embedded, int index, struct distance *ret) {
     *ret = (struct distance){0};
     if (embedded) return index == 0;
     if (index >= plan->rtts_count) return false;

@@ -5,15 +5,6 @@
 #include "bench/option/option.h"
 #include "bench/workload/plan.h"
 
-/* distance: the round trips that lockbench's own wire adds, as keys of a workload; see struct distance in plan.h.
- * It starts no wire. */
-
-#define DISTANCE_MAX_NS LB_S_NS
-
-/* Writes the index-th distance between clients and servers in the plan's stages. Embedded locks have one distance,
- * which is zero. False: there is no such distance. */
-bool distance_of(const struct plan *plan, bool embedded, int index, struct distance *ret);
-
 bool distance_same(const struct distance *a, const struct distance *b);
 
 /* leases: the leases of acquire.lease as a key of a workload: one, or a list with a stage for each. */
@@ -26,9 +17,6 @@ bool leases_differ(const struct plan *plan, const struct lb_lock *lock);
 
 /* topologies: which servers a plan's locks run on: names of scripts in compose/local. It asks no
  * script: the drivers' tables say which names there are. */
-
-/* "default", or names with commas between: struct plan's .topologies and .topology_count. */
-extern const struct lb_option_type type_topologies;
 
 /* Returns the index-th topology on which the plan runs a lock, from 0; NULL after the last one. An
  * embedded lock has none. */
