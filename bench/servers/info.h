@@ -44,7 +44,7 @@ struct topo_info {
      * topo_info. Never print it */
     char secret[33];
     int stop_signal;
-    int weight; /* its part of the capacity of `lockbench check`; see struct jobs */
+    int weight; /* its part of what `lockbench check` runs at once; see struct jobs */
     struct topo_durability durability[TOPO_DURABILITIES];
     char acts[128]; /* the actions that topo_act offers: "leader promote terminate"; "" = none */
     /* a file in compose/acts that several topologies share; "" = none */

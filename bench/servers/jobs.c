@@ -17,9 +17,9 @@
 
 #define LOOK_NS (10 * LB_MS_NS)
 
-void jobs_init(struct jobs *jobs, const char *program, int capacity) {
+void jobs_init(struct jobs *jobs, const char *program, int weight_max) {
     *jobs = (struct jobs){.program = program ? program : "/proc/self/exe",
-                          .capacity = capacity,
+                          .weight_max = weight_max,
                           .grace_ns = JOBS_GRACE_S * LB_S_NS};
 }
 
@@ -33,7 +33,7 @@ int jobs_make_folder(const char *path, struct lb_err *err) {
 
 bool jobs_fit(const struct jobs *jobs, int weight) {
     if (jobs->count == JOBS_MAX) return false;
-    return jobs->count == 0 || jobs->busy + weight <= jobs->capacity;
+    return jobs->count == 0 || jobs->busy + weight <= jobs->weight_max;
 }
 
 /* Runs in the child. parent: the process that started the child; if it has ended before the child

@@ -1,4 +1,4 @@
-/* jobs: runs this program itself in child processes, several at once up to a capacity.
+/* jobs: runs this program itself in child processes, several at once up to a total weight.
  *
  * Each child leads a process group of its own, so that Ctrl-C at a terminal reaches only processes
  * that may pass it on. The kernel kills it when this process ends in any way, and its own janitor
@@ -50,14 +50,14 @@ struct jobs_slot {
 
 struct jobs {
     const char *program; /* the path of the program; borrowed */
-    int capacity;        /* the most weight that runs at once */
+    int weight_max;      /* the most weight that runs at once */
     int64_t grace_ns;    /* JOBS_GRACE_S */
     int busy, count;     /* the weight and the number of the jobs that run */
     struct jobs_slot slot[JOBS_MAX];
 };
 
 /* program: NULL = this one, /proc/self/exe. */
-void jobs_init(struct jobs *jobs, const char *program, int capacity);
+void jobs_init(struct jobs *jobs, const char *program, int weight_max);
 
 /* Makes the folder in which jobs leave their results, unless it is there and no link. 0, or -1 with err. */
 int jobs_make_folder(const char *path, struct lb_err *err);

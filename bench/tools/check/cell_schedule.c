@@ -236,7 +236,7 @@ int cell_schedule_run(struct result *result, const volatile sig_atomic_t *interr
     struct schedule schedule = {.result = result, .of = of, .interrupts = interrupts, .news = news};
     char folder[600];
     int cells = of->matrix->cell_count;
-    jobs_init(&schedule.jobs, NULL, of->capacity);
+    jobs_init(&schedule.jobs, NULL, of->weight_max);
     snprintf(folder, sizeof folder, "%s/cells", of->folder);
     if (jobs_make_folder(folder, err)) return -1;
     /* each run may be tried once more */

@@ -173,7 +173,7 @@ static int run_cells(const struct typed *typed, const struct matrix *matrix, con
                              .set_count = typed->sets.count,
                              .urls = typed->urls.item,
                              .url_count = typed->urls.count,
-                             .capacity = typed->jobs ? typed->jobs : usual_jobs(&typed->urls)};
+                             .weight_max = typed->jobs ? typed->jobs : usual_jobs(&typed->urls)};
     const volatile sig_atomic_t *interrupts = interrupt_watch(true);
     if (result_init(&result, &ask, err) != 0) goto out;
     check_show_expected(&ask, stderr);

@@ -61,14 +61,14 @@ void check_show_skips(const struct matrix *matrix, FILE *out) {
 void check_show_expected(const struct result_ask *ask, FILE *out) {
     const struct matrix *matrix = ask->matrix;
     int64_t longest_ns = 0, weighed_ns = 0;
-    int runs = matrix->cell_count * ask->seed_count, capacity = ask->capacity;
+    int runs = matrix->cell_count * ask->seed_count, weight_max = ask->weight_max;
     char span[SPAN_MAX];
     for (int i = 0; i < matrix->cell_count; i++) {
         const struct matrix_cell *cell = &matrix->cells[i];
-        weighed_ns += cell->time_ns * (cell->weight < capacity ? cell->weight : capacity);
+        weighed_ns += cell->time_ns * (cell->weight < weight_max ? cell->weight : weight_max);
         if (cell->time_ns > longest_ns) longest_ns = cell->time_ns;
     }
-    int64_t expected_ns = weighed_ns / capacity * ask->seed_count;
+    int64_t expected_ns = weighed_ns / weight_max * ask->seed_count;
     fprintf(out, "%d run%s, about %s by the plan (an estimate)\n", runs, runs == 1 ? "" : "s",
             progress_about(expected_ns > longest_ns ? expected_ns : longest_ns, span));
 }

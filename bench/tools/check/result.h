@@ -24,7 +24,7 @@ struct result_ask {
     const char *const *sets; /* --set, for every cell */
     const struct place_url *urls;
     int set_count, url_count;
-    int capacity; /* the greatest sum of the weights of jobs that run at once */
+    int weight_max; /* the greatest sum of the weights of jobs that run at once */
 };
 
 struct result_cell {
