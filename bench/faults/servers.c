@@ -118,13 +118,23 @@ static void pause_server(struct faults *faults, const struct fault_section *sect
     act->stood = topo_signal(topo, node, SIGSTOP) == 0 && proc_stands(topo_pid(topo, node));
 }
 
+/* Whether another fault keeps the same server still. */
+static bool paused_twice(const struct faults *faults, const struct fault_act *act) {
+    for (int i = 0; i < FAULT_ACTS_MAX; i++) {
+        const struct fault_act *other = &faults->acts[i];
+        bool pauses = other != act && other->plan && other->plan->kind == INJECT_SERVER_PAUSE;
+        if (pauses && other->node == act->node) return true;
+    }
+    return false;
+}
+
 void fault_server_pause_end(struct faults *faults, struct fault_act *act) {
     struct topo *topo = faults->place->topo;
     struct fault_event *fault = fault_log_of(faults, act);
     pid_t pid = topo_pid(topo, act->node);
     bool stood = act->stood && pid > 0 && proc_stands(pid);
     int64_t now_ns = lb_now();
-    topo_signal(topo, act->node, SIGCONT);
+    if (!paused_twice(faults, act)) topo_signal(topo, act->node, SIGCONT);
     fault->end_ns = lb_now();
     fault_log_sign(fault, stood, "all threads of the server %s for %.3f s",
                    stood ? "stood still" : "did not stand still",
