@@ -42,6 +42,35 @@ struct inquiry {
     struct lb_err err;
 };
 
+/* What the user states of the durability of the server, as a word of bench/base/verdict.h; NULL = nothing. */
+static const char *stated_durability(const struct lb_backend *backend, const void *options) {
+    char word[16] = LB_DURABILITY_TOLD;
+    const struct lb_option *option = options_find(lb_backend_options(backend), LB_DURABILITY);
+    if (option && options) option_text(option, options, word, sizeof word);
+    return durability_name(durability_from(word));
+}
+
+/* What the server tells of its durability, or else what the user states of it. */
+static int take_durability(struct place *place, struct lb_err *err) {
+    const struct lb_backend *backend = place->server.backend;
+    const struct lb_facts *facts = &place->facts;
+    const char *stated = stated_durability(backend, place->server.options),
+               *told = facts->durability_class;
+    if (told && stated && strcmp(told, stated) != 0)
+        return err_set(err, LB_EXIT_USAGE,
+                       "%s.durability = %s, but the server tells another: %s; leave it out",
+                       backend->name, stated, facts->durability);
+    place->durability_class = told ? told : stated;
+    char how[96] = "";
+    if (!told && stated)
+        snprintf(how, sizeof how, "; the user states it (durability)");
+    else if (!told && options_find(lb_backend_options(backend), LB_DURABILITY))
+        snprintf(how, sizeof how, "; --set %s.durability=memory|log|disk states it", backend->name);
+    snprintf(place->durability, sizeof place->durability, "%s%s",
+             *facts->durability ? facts->durability : "not told: nobody asked", how);
+    return 0;
+}
+
 static void inquire_server(void *arg) {
     struct inquiry *inquiry = arg;
     struct lb_server *server = &inquiry->place->server;
@@ -67,6 +96,8 @@ static void inquire_server(void *arg) {
     }
     if (!failed && backend->connector->describe)
         failed = backend->connector->describe(&session, &inquiry->place->facts, &inquiry->err);
+    /* what the command states may be refused: before anything is removed */
+    if (!failed && inquiry->cleaning) failed = take_durability(inquiry->place, &inquiry->err);
     if (!failed && inquiry->cleaning && backend->connector->clean)
         failed = backend->connector->clean(&session, inquiry->cleaning, &inquiry->err);
     if (backend->connector->disconnect) backend->connector->disconnect(&session);
@@ -113,7 +144,8 @@ static int ask_server(struct inquiry *inquiry, int64_t for_ns, struct lb_err *er
     inquiry->deadline_ns = lb_now() + for_ns;
     inquiry->err.code = 0;
     if (loop_once("inquiry", inquire_server, inquiry, err) != 0) return -1;
-    if (inquiry->result != 1) err_pass(err, &inquiry->err);
+    if (inquiry->result != 1 && err_pass(err, &inquiry->err) == 0)
+        err_set(err, LB_EXIT_MACHINE, "the server did not answer");
     return inquiry->result;
 }
 
@@ -201,35 +233,6 @@ static int start_own(struct place *place, const struct place_ask *ask, struct lb
     if (wire_own(place, ask, &info, &topo_ask, err) != 0) return -1;
     place->topo = topo_start(&topo_ask, err);
     return place->topo ? 0 : -1;
-}
-
-/* What the user states of the durability of the server, as a word of bench/base/verdict.h; NULL = nothing. */
-static const char *stated_durability(const struct lb_backend *backend, const void *options) {
-    char word[16] = LB_DURABILITY_TOLD;
-    const struct lb_option *option = options_find(lb_backend_options(backend), LB_DURABILITY);
-    if (option && options) option_text(option, options, word, sizeof word);
-    return durability_name(durability_from(word));
-}
-
-/* What the server tells of its durability, or else what the user states of it. */
-static int take_durability(struct place *place, struct lb_err *err) {
-    const struct lb_backend *backend = place->server.backend;
-    const struct lb_facts *facts = &place->facts;
-    const char *stated = stated_durability(backend, place->server.options),
-               *told = facts->durability_class;
-    if (told && stated && strcmp(told, stated) != 0)
-        return err_set(err, LB_EXIT_USAGE,
-                       "%s.durability = %s, but the server tells another: %s; leave it out",
-                       backend->name, stated, facts->durability);
-    place->durability_class = told ? told : stated;
-    char how[96] = "";
-    if (!told && stated)
-        snprintf(how, sizeof how, "; the user states it (durability)");
-    else if (!told && options_find(lb_backend_options(backend), LB_DURABILITY))
-        snprintf(how, sizeof how, "; --set %s.durability=memory|log|disk states it", backend->name);
-    snprintf(place->durability, sizeof place->durability, "%s%s",
-             *facts->durability ? facts->durability : "not told: nobody asked", how);
-    return 0;
 }
 
 /* Reaches the server of a URL, through a wire if that is asked for. */
