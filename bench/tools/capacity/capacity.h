@@ -64,7 +64,11 @@ struct capacity_search {
 /* Makes the locks' searches, and prepares this process for the first server. 0, or -1 with err; capacity_search_free in
  * any case. */
 int capacity_search_begin(struct capacity_search *search, struct lb_err *err);
-/* Runs all, in the folder that is there. */
+/* Makes the folder of --out (wanted; NULL = a new one below results) and that of the probes, before any server starts.
+ * 0, or -1 with err. */
+int capacity_search_out(struct capacity_search *search, const char *wanted, const char *results,
+                        struct lb_err *err);
+/* Runs all, in that folder. */
 void capacity_search_run(struct capacity_search *search);
 void capacity_search_free(struct capacity_search *search);
 

@@ -215,7 +215,7 @@ static int run_search(const struct typed *typed, const struct plan *plan, const 
     if (home_results(results, sizeof results, err) != 0) return -1;
     if (home_path("compose/local", topologies, sizeof topologies, err) != 0) return -1;
     int code = capacity_search_begin(&search, err);
-    if (code == 0) code = outdir_make(&search.out, typed->out, results, "capacity", err);
+    if (code == 0) code = capacity_search_out(&search, typed->out, results, err);
     if (code == 0) {
         capacity_search_run(&search);
         code = conclude_capacity(typed, &search);

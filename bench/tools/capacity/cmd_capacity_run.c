@@ -399,14 +399,13 @@ static int take_run(struct capacity_search *state, struct lock_search *lock_sear
 /* Runs a load of a lock, in probes/007-redis-setnx. -1 with err: the lock can't be searched further. */
 static int run_load(struct capacity_search *state, struct lock_search *lock_search,
                     const struct load *load, struct lb_err *err) {
-    char name[96], probes[600], folder[700];
+    char name[96], folder[700];
     struct job_end end;
     if (open_servers(state, lock_search, err) != 0) return -1;
     snprintf(name, sizeof name, PROBES "/%03d-%.80s", state->number++,
              lock_search->lock->lock->name);
     snprintf(folder, sizeof folder, "%s/%s", state->out.path, name);
-    snprintf(probes, sizeof probes, "%s/" PROBES, state->out.path);
-    if (jobs_make_folder(probes, err) != 0 || jobs_make_folder(folder, err) != 0) return -1;
+    if (jobs_make_folder(folder, err) != 0) return -1;
     int failed = run_one(state, lock_search, load, folder, &end, err);
     /* Servers that have ended are started anew for the next run. */
     struct lb_err why = {0};
@@ -421,6 +420,14 @@ static int run_load(struct capacity_search *state, struct lock_search *lock_sear
 }
 
 /* ---- the whole search ---- */
+
+int capacity_search_out(struct capacity_search *search, const char *wanted, const char *results,
+                        struct lb_err *err) {
+    char probes[600];
+    if (outdir_make(&search->out, wanted, results, "capacity", err) != 0) return -1;
+    snprintf(probes, sizeof probes, "%s/" PROBES, search->out.path);
+    return jobs_make_folder(probes, err);
+}
 
 int capacity_search_save(const struct capacity_search *search, const char *partial, bool ended,
                          json_t **ret, struct lb_err *err) {
