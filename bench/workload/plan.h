@@ -68,9 +68,10 @@ enum fault_on { ON_NOTHING, ON_CLIENTS, ON_SERVERS, ON_WIRES };
  * them; the servers' script does it (topo_act). */
 enum { INJECTION_LASTS = 1 << 0, INJECTION_STOPS = 1 << 1, INJECTION_SCRIPT = 1 << 2 };
 
-/* The actions on clients, servers and connections during the load ("[fault]", "[fault.2]", ...): ROW(constant, name, what
- * it acts on, properties, a set of 1 << enum fault_target). A new one is a row here, a row with its functions in
- * bench/faults/schedule.c, and a row in workloads/README.md, which says what each does. */
+/* The actions on clients, servers and connections during the load ("[fault]", "[fault.2]", ...): ROW(constant, name,
+ * what it acts on, properties, a set of 1 << enum fault_target). A new one is a row here, a row with its functions in
+ * bench/faults/schedule.c, of servers also one in fault_servers_begin, and a row in workloads/README.md, which says what
+ * each does. */
 #define INJECTIONS_EACH(ROW)                                                                         \
     ROW(INJECT_PAUSE, "pause", ON_CLIENTS, LASTS, CLIENTS)                                           \
     ROW(INJECT_KILL, "kill", ON_CLIENTS, 0, CLIENTS)                                                 \
