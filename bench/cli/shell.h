@@ -5,7 +5,8 @@
 struct place_url;
 
 /* The name of the program and its arguments, without those that only say where to save and what to
- * show: --out, --no-page. The URLs stand behind them: "--url" and their words. Owned by the caller; NULL when out of memory. */
+ * show: --out, --no-page. The URLs stand behind them: "--url" and their words. Owned by the caller; NULL when out of
+ * memory. */
 char *shell_command(const char *program, int argc, char **argv, const struct place_url *urls,
                     int url_count);
 

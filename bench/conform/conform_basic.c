@@ -201,7 +201,8 @@ void conform_keys(struct trial *trial) {
     MUST_GIVE(a, actor_release(a), LB_OK);
 }
 
-/* ---- the number of keys on the server before and after, counted by the server's own tools: the driver's residue function knows only the keys that its author thought of ---- */
+/* ---- the number of keys on the server before and after, counted by the server's own tools: the driver's residue
+ * function knows only the keys that its author thought of ---- */
 
 #define GRANTS 20
 /* A lock may keep things for a key by design, but each grant must not add to them. */

@@ -121,7 +121,8 @@ void conform_permits_contended(struct trial *trial) {
     give_all(clients, NULL);
 }
 
-/* ---- locks without holders: a write succeeds only if no other client wrote since the read; or it is one statement, which reads and writes at once ---- */
+/* ---- locks without holders: a write succeeds only if no other client wrote since the read; or it is one statement,
+ * which reads and writes at once ---- */
 
 #define OPTIMISTIC_CLIENTS 8
 #define WRITES 25 /* of each */

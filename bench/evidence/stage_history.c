@@ -90,8 +90,9 @@ static int64_t inside_until_ns(const struct hold *hold) {
 }
 
 /* Counts the trials of exclusion between clients of several parts, which no machine's memory shows: grants whose key another
- * client asked for before the grant ended, and got later. Each grant counts once, as in entry_trials for one part. A wait counts only if the judge
- * would have noticed a second grant at its begin: the hold must be longer than the errors of the clocks can hide. */
+ * client asked for before the grant ended, and got later. Each grant counts once, as in entry_trials for one part. A
+ * wait counts only if the judge would have noticed a second grant at its begin: the hold must be longer than the errors
+ * of the clocks can hide. */
 static int count_trials(struct stage_history *history, const struct book *book,
                         struct lb_err *err) {
     int64_t called_ns = INT64_MAX; /* the first call of those that got the key later */

@@ -142,9 +142,9 @@ void observe_renewed(struct client *client) {
     record_renewal(client, lb_now());
 }
 
-/* A grant that is evidence, of a stage that is not recorded. A renewal in time belongs to the lease that the grant is recorded
- * with. Of renewals that came too late the first and the last are known, and the grant is recorded as if there had been no
- * lease between them. */
+/* A grant that is evidence, of a stage that is not recorded. A renewal in time belongs to the lease that the grant is
+ * recorded with. Of renewals that came too late the first and the last are known, and the grant is recorded as if there
+ * had been no lease between them. */
 static void record_evidence(struct client *client) {
     bool lapsed = client->at.marks & MARK_LAPSED;
     record_grant(client, lapsed ? client->at.lapsed_ns : client->grant.lease_end_ns);

@@ -21,8 +21,8 @@ void observe_renewed(struct client *client);
 /* The client is about to leave, and believes that it still holds. */
 void observe_leaving(struct client *client);
 
-/* The grant is over; to be called also if it is evidence: it is marked, or was lost. learned: the client knew of the loss, and
- * left without writing. over: the session that the grant lived by is over. */
+/* The grant is over; to be called also if it is evidence: it is marked, or was lost. learned: the client knew of the
+ * loss, and left without writing. over: the session that the grant lived by is over. */
 void observe_ended(struct client *client, enum lb_outcome outcome, bool learned, bool over);
 
 /* tick: a job that should run once at each tick (load.tick). Every client tries at each tick of one clock; each client

@@ -12,8 +12,8 @@
 #define WARM_LONG_NS (3 * LB_S_NS) /* ... and where the topology says that it needs so long */
 
 /* Whether the place can serve no more stages: the plan wants new servers for each stage; the server is lost, or an
- * injection changed it; or the place is in our own memory, where a client that a fault hit, or that is stuck, may have left a lock held
- * for ever. */
+ * injection changed it; or the place is in our own memory, where a client that a fault hit, or that is stuck, may have
+ * left a lock held for ever. */
 static bool is_spent(const struct place *place, const struct plan *plan,
                      const struct stage *stage) {
     bool whole = stage->status == STAGE_COMPLETE;

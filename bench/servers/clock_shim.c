@@ -1,9 +1,9 @@
 /* clock_shim: a library that is loaded into a server (LD_PRELOAD), so that its wall clock can be
  * changed without root and without touching the machine's clock.
  *
- * The offset of the wall clock stands in a shared file (shim.h). The monotonic clocks stay correct. A timed wait for a wall-clock time is translated with the offset
- * at its start; a later change does not wake it, although a change of the real clock would. The
- * library asks the kernel directly and allocates nothing, because it is called before other
+ * The offset of the wall clock stands in a shared file (shim.h). The monotonic clocks stay correct. A timed wait for a
+ * wall-clock time is translated with the offset at its start; a later change does not wake it, although a change of the
+ * real clock would. The library asks the kernel directly and allocates nothing, because it is called before other
  * libraries are ready. So each reading of the clock costs a system call. It has no effect on
  * programs that do not use the C library (Go). */
 #define _GNU_SOURCE

@@ -1,9 +1,9 @@
 /* fsync_shim: a library that is loaded into a server (LD_PRELOAD) and counts how often it makes the disk
  * confirm what was written: fsync and fdatasync, also of its child processes.
  *
- * Each call that succeeded adds one to the count in a shared file (shim.h). The library asks the kernel directly and allocates nothing. It does not see writes to files
- * that are opened with O_SYNC or O_DSYNC, nor anything of programs that do not use the C library
- * (Go). */
+ * Each call that succeeded adds one to the count in a shared file (shim.h). The library asks the kernel directly and
+ * allocates nothing. It does not see writes to files that are opened with O_SYNC or O_DSYNC, nor anything of programs
+ * that do not use the C library (Go). */
 #define _GNU_SOURCE
 #include <sys/syscall.h>
 

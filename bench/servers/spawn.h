@@ -31,8 +31,8 @@ int account_find(const char *name, struct account *ret_account, struct lb_err *e
 
 struct spawn {
     const char *script; /* read at once, with this program's rights; the copy DIR.run is executed */
-    /* working folder; exists and belongs to the account; NULL = none, so no copy and no log either. The files beside it (DIR.run, DIR.library and
-     * DIR.log) belong to this program, in a folder that the account can't write to */
+    /* working folder; exists and belongs to the account; NULL = none, so no copy and no log either. The files beside it
+     * (DIR.run, DIR.library and DIR.log) belong to this program, in a folder that the account can't write to */
     const char *dir;
     const struct account *account;
     int stop_signal;         /* what the kernel sends if the starting thread ends */
@@ -46,8 +46,9 @@ pid_t spawn_server(const struct spawn *spawn, struct lb_err *err);
 
 /* Runs `sh SCRIPT` with the words (words[2], or words[1] too, may be NULL) under the account, with dir as working
  * folder and vars as environment. Returns its output (the caller frees it), or NULL with err, which has the script's
- * standard error; that is also kept in its log. Without a folder the output has it, too. The janitor knows the script's group, and no process that the script
- * started is left when this function returns. The script may run for limit_ns and print 64 KiB. */
+ * standard error; that is also kept in its log. Without a folder the output has it, too. The janitor knows the script's
+ * group, and no process that the script started is left when this function returns. The script may run for limit_ns and
+ * print 64 KiB. */
 char *spawn_act(const struct spawn *spawn, const char *const words[3], int64_t limit_ns,
                 struct lb_err *err);
 

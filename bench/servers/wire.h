@@ -31,9 +31,10 @@ enum wire_way {
 };
 
 enum wire_kind {
-    /* Bytes and ends of connections arrive by_ns later; their order stays. At most 256 KiB of a connection are in transit; a sender of more has to wait. A
-     * new connection itself is made at once: the handshake's round trip is not added. With a by_ns of an hour, all that
-     * comes after so many chunks (reads that returned data) is held until the fault is lifted, and goes on then. */
+    /* Bytes and ends of connections arrive by_ns later; their order stays. At most 256 KiB of a connection are in
+     * transit; a sender of more has to wait. A new connection itself is made at once: the handshake's round trip is not
+     * added. With a by_ns of an hour, all that comes after so many chunks (reads that returned data) is held until the
+     * fault is lifted, and goes on then. */
     WIRE_DELAY,
     /* Everything that arrives is read and thrown away, also ends of connections; nothing is closed.
      * Bytes in transit are thrown away as well. New connections are accepted; if the fault drops

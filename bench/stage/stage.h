@@ -75,8 +75,8 @@ struct stage {
     struct hist *hist[METRICS];
     struct stage_history *history; /* NULL = none was kept */
     uint64_t commands; /* in the window; also of a lock in memory, where results leave it out */
-    /* NAN = not known: processor time in the window; of servers that lockbench started: written to disk, and fsyncs, from before the load
-     * until all had drained; the growth of their memory while all sessions were opened */
+    /* NAN = not known: processor time in the window; of servers that lockbench started: written to disk, and fsyncs,
+     * from before the load until all had drained; the growth of their memory while all sessions were opened */
     double client_cpu_ns, server_cpu_ns, written_bytes, fsyncs, sessions_memory_bytes;
     /* taken by the machine's host in window and drain, over all processors; -1 = not known */
     int64_t stolen_ns;

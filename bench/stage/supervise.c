@@ -188,8 +188,8 @@ static int get_ready(struct supervisor *sup) {
 }
 
 /* Lets everything that is connected idle for a twentieth of the window (for the least time if nobody knows
- * how long the window will be, and for a promise that may end it), and notes the processor time that this takes: clients' heartbeats and
- * keep-alives, servers' own life. No grant costs it, although it falls into the window, too. */
+ * how long the window will be, and for a promise that may end it), and notes the processor time that this takes:
+ * clients' heartbeats and keep-alives, servers' own life. No grant costs it, although it falls into the window, too. */
 static void measure_idle(struct supervisor *sup) {
     struct shared *shared = sup->shared;
     const struct topo *topo = sup->ask->place->topo;

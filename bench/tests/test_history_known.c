@@ -12,8 +12,8 @@ static void judge(void) {
     assert_int_equal(oplog_judge(&book, &judgement, NULL, &err), 0);
 }
 
-/* The verdict has the numbers of violations, of expired holders and of wrong tokens beside it; `at` and the witnesses are of the
- * first clash; inside is the first hold's. */
+/* The verdict has the numbers of violations, of expired holders and of wrong tokens beside it; `at` and the witnesses
+ * are of the first clash; inside is the first hold's. */
 static void check_judged(const char *story, const char *figures) {
     static const char *const clashes[] = {"none", "overlap", "token"};
     char all[600], witnesses[200] = "";

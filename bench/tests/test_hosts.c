@@ -234,8 +234,8 @@ static int serve_on_a_full_disk(struct link *link) {
     return serve(link);
 }
 
-/* One load host, which serves so: the coordinator says why, and at once: it does not wait for a host that is gone. silent: the
- * launcher has to end it. */
+/* One load host, which serves so: the coordinator says why, and at once: it does not wait for a host that is gone.
+ * silent: the launcher has to end it. */
 static void check_trouble(int (*serve_badly)(struct link *link), bool silent, const char *trouble) {
     struct pipe_link link;
     struct lb_err err = {0};

@@ -108,8 +108,8 @@ TEST(locks_run_in_an_order_drawn_from_the_seed) {
     assert_true(differs);
 }
 
-/* Each round has every lock once, and all but the first one, which warms, one of a server twice; of two rounds the second one mirrors the first, so that no
- * lock has always the same place. What is there for show runs in round 1. */
+/* Each round has every lock once, and all but the first one, which warms, one of a server twice; of two rounds the
+ * second one mirrors the first, so that no lock has always the same place. What is there for show runs in round 1. */
 TEST(a_round_has_every_lock) {
     int count = 0, shown = 0;
     struct plan *plan =

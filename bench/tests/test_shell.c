@@ -1,4 +1,5 @@
-/* test_shell: command lines that a result has can be repeated, and show no password. bench/cli is not linked with tests, so its file is included. */
+/* test_shell: command lines that a result has can be repeated, and show no password. bench/cli is not linked with
+ * tests, so its file is included. */
 #include "bench/cli/shell.c"
 #include "bench/tests/unit.h"
 

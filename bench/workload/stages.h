@@ -56,7 +56,8 @@ enum stages_order {
 
 /* Returns all stages. Of one place, or of all, repeats are the outer loop. In each repeat the locks run in an order that
  * is drawn from the seed; every second repeat mirrors the one before it. Then follow the leases, the loads as
- * they are listed (in every second repeat from the last to the first) and the shares of readers. The caller frees the array; NULL when out of memory. */
+ * they are listed (in every second repeat from the last to the first) and the shares of readers. The caller frees the
+ * array; NULL when out of memory. */
 struct plan_stage *stages_new(const struct plan *plan, enum stages_order order, int *ret_count);
 
 /* Whether two consecutive stages run on the same servers. */

@@ -2,8 +2,8 @@
  * granted it, for the lease less the time that the requests took and less the drift of the servers'
  * clocks. It follows the text of redis.io, with the figures of node-redlock: drift 1 % and 2 ms.
  * Compatible with it and with redsync: the same key, a random token, the same effects of release
- * and extension. All servers are asked at once; one that does not answer in node_timeout has not granted. It has no order and no fencing
- * token, which would need consensus. A late server gets the release on the same connection as the
+ * and extension. All servers are asked at once; one that does not answer in node_timeout has not granted. It has no
+ * order and no fencing token, which would need consensus. A late server gets the release on the same connection as the
  * SET and after it, so nothing stays behind. A server that restarts empty within a lease may grant
  * the lock again; if two of five do so, there is a second majority. redis.io's advice: keep such a
  * server out for the time of a lease, or fsync always. */

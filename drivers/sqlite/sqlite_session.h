@@ -22,8 +22,8 @@ struct sqlite_db {
     sqlite3_stmt *statement[SQL_ROLES]; /* prepared as they are needed */
 };
 
-/* Finds the database of a key, and opens it if it is closed; a new file gets the tables of the lock's recipe. The least recently used database that
- * is in no transaction gives way. LB_OK; LB_BUSY: another client held it until deadline_ns; or an
+/* Finds the database of a key, and opens it if it is closed; a new file gets the tables of the lock's recipe. The least
+ * recently used database that is in no transaction gives way. LB_OK; LB_BUSY: another client held it until deadline_ns; or an
  * outcome of sqlite_failed. */
 enum lb_outcome sqlite_database(struct lb_session *session, uint32_t key_index, int64_t deadline_ns,
                                 struct sqlite_db **ret_db);

@@ -131,8 +131,8 @@ static enum lb_outcome acquire_away(struct actor *ours, const char *words) {
     return actor_end(ours);
 }
 
-/* Waits that end while the client prepares its request, which takes it less than a microsecond. The last ones ask only once, and do
- * not hide what one before has left. */
+/* Waits that end while the client prepares its request, which takes it less than a microsecond. The last ones ask only
+ * once, and do not hide what one before has left. */
 static void wait_in_vain(struct actor *ours) {
     for (int wait_ns = 2000; wait_ns > 0; wait_ns -= 4) {
         ours->request.deadline_ns = lb_now() + wait_ns;
@@ -241,8 +241,8 @@ DO(do_disarm) {
     if (actor_disarm(ours) != 0) FAIL("%s", ours->err.text);
 }
 
-/* Acquires during a failover: a session that breaks is opened again, as the core does. A session that is open stays: it may find
- * the new primary by itself. */
+/* Acquires during a failover: a session that breaks is opened again, as the core does. A session that is open stays: it
+ * may find the new primary by itself. */
 DO(acquire_somehow) {
     for (int64_t until_ns = story_long_soon(); lb_now() < until_ns && !trial_failed(scene.trial);) {
         bool is_open = ours->connected || actor_open(ours);

@@ -1,8 +1,8 @@
 /* field: one row of a table that says where a value of a result lies: in the JSON document, in the
  * C struct that a reader fills and a writer is given, and in the reports.
  *
- * The readers, the writers, the generated reference (results/FIELDS.md) and the reports' columns all walk the same tables, so a value that has a row is in all of them. A table
- * holds no values and opens no files. */
+ * The readers, the writers, the generated reference (results/FIELDS.md) and the reports' columns all walk the same
+ * tables, so a value that has a row is in all of them. A table holds no values and opens no files. */
 #ifndef RESULTS_FORMAT_FIELD_H
 #define RESULTS_FORMAT_FIELD_H
 

@@ -1,5 +1,5 @@
-/* cmd_check_suite: `lockbench --conform`: the conformance suite of one lock, for `check` alone, in a process of its own, since a call
- * that does not return ends the process. Its lines go to
+/* cmd_check_suite: `lockbench --conform`: the conformance suite of one lock, for `check` alone, in a process of its
+ * own, since a call that does not return ends the process. Its lines go to
  * the log of the cell, from where `check` prints them. */
 #include <jansson.h>
 #include <string.h>
