@@ -27,7 +27,8 @@ struct lock_search {
     struct search search;
     struct probe probes[EDGE_POINTS_MAX];
     int probe_count;
-    bool violated; /* one of its probes found two holders at once */
+    bool violated;        /* one of its probes found two holders at once */
+    struct lb_err missed; /* of a control that a probe was meant to show, and did not */
     bool begun, done;
 };
 

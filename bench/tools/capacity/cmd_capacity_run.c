@@ -338,6 +338,8 @@ static void note_findings(struct capacity_search *state, struct lock_search *loc
         note(state, lock_search, &state->violated, exit_code, why);
     } else if (cut && !is_interrupted(state)) {
         note(state, lock_search, &state->trouble, LB_EXIT_MACHINE, why);
+    } else if (verdict_is(run->verdict, VERDICT_CONTROL_MISSED)) {
+        err_set(&lock_search->missed, LB_EXIT_MACHINE, "%s", why);
     } else if (verdict_is(run->verdict, VERDICT_NOTHING_GRANTED) && !run->partial) {
         err_set(&state->nothing, LB_EXIT_MACHINE, "%s", why);
     } else if ((failed || run->partial) && !is_interrupted(state)) {
@@ -457,6 +459,8 @@ void capacity_search_run(struct capacity_search *state) {
 
 struct lb_err capacity_search_why(const struct capacity_search *search) {
     struct lb_err why = search->violated;
+    for (int i = 0; i < search->count && !why.code; i++)
+        if (!search->locks[i].violated) why = search->locks[i].missed;
     if (!why.code && is_interrupted(search))
         err_set(&why, LB_EXIT_INTERRUPTED, "interrupted%s",
                 search->measured ? ": what was measured until then is saved" : "");
