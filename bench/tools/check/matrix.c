@@ -246,7 +246,8 @@ static int add_matrix_cell(struct matrix *matrix, struct matrix_cell *cell,
         cell->topology = topologies_of(plan, cell->lock, 0);
         cell->weight =
             cell->topology && ask->weigh ? ask->weigh(ask->why_not_context, cell->topology) : 1;
-        cell->time_ns = plan->drain_ns * plan_stages(plan, &time_ns) + time_ns;
+        int stages = plan_stages(plan, &time_ns);
+        cell->time_ns = plan->drain_ns * stages + time_ns;
         matrix->cells[matrix->cell_count++] = *cell;
     }
     plan_free(plan);
