@@ -215,24 +215,37 @@ static int64_t planned_ns(const struct plan *plan) {
     return stages > 0 ? time_ns + stages * plan->drain_ns : 0;
 }
 
+/* Refuses plans that have no stage with the same load, before a server starts: only such stages are compared. */
+static int check_loads(const struct plan *plan, const struct plan *base, struct lb_err *err) {
+    struct run *new = planned_run(plan, err), *old = new ? planned_run(base, err) : NULL;
+    int failed = old ? compare_check_loads(old, new, err) : -1;
+    run_free(new);
+    run_free(old);
+    return failed;
+}
+
 /* Several whole runs, each in a process of its own, so that no run leaves anything to the next. */
 static int run_repeats(const struct typed *typed, const struct plan_ask *usual,
                        const struct plan *plan, struct lb_err *err) {
     char results[512];
     struct plan *base = NULL;
+    int code = -1;
     if (home_results(results, sizeof results, err) != 0) return -1;
     if (load_base(typed, usual, &base, err) != 0) return -1;
-    struct repeat_ask ask = {.options = &typed->repeat,
-                             .plan = usual,
-                             .urls = typed->urls.item,
-                             .url_count = typed->urls.count,
-                             .out = typed->out,
-                             .results = results,
-                             .planned_ns = planned_ns(plan),
-                             .base_planned_ns = planned_ns(base ? base : plan),
-                             .json = typed->format == REPORT_JSON};
+    if (!base || check_loads(plan, base, err) == 0) {
+        struct repeat_ask ask = {.options = &typed->repeat,
+                                 .plan = usual,
+                                 .urls = typed->urls.item,
+                                 .url_count = typed->urls.count,
+                                 .out = typed->out,
+                                 .results = results,
+                                 .planned_ns = planned_ns(plan),
+                                 .base_planned_ns = planned_ns(base ? base : plan),
+                                 .json = typed->format == REPORT_JSON};
+        code = repeat_run(&ask, err);
+    }
     plan_free(base);
-    return repeat_run(&ask, err);
+    return code;
 }
 
 /* Adds the names of --key as one more --set, and joins the names of locks. */

@@ -13,6 +13,7 @@
 #include "bench/stage/stage.h"
 #include "bench/workload/plan.h"
 #include "bench/workload/stages.h"
+#include "results/format/run_read.h"
 
 /* News of a run, for progress displays: one of the three. */
 struct run_news {
@@ -54,5 +55,11 @@ struct run_end {
 /* Runs the plan. Returns 0 with *ret_end, also when stages failed; -1 with err when nothing could
  * be started. */
 int run_execute(const struct run_ask *ask, struct run_end *ret_end, struct lb_err *err);
+
+/* planned: the stages of a plan in the form of a run that was read: their locks and loads, and no figures. Code
+ * that reads runs can so be asked about a run before it is made. */
+
+/* NULL with err when out of memory. The caller frees the result with run_free; it borrows from the plan. */
+struct run *planned_run(const struct plan *plan, struct lb_err *err);
 
 #endif

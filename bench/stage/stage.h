@@ -123,6 +123,10 @@ json_t *stage_causes(const struct run_stage *result, const struct lb_lock *lock)
 /* The workload that shows a control's mistake, if this stage can't; NULL = it can, or the lock is no control. result:
  * says whether the clients were on several machines. */
 const char *stage_exposed_by(const struct run_stage *result, const struct plan_stage *of);
+/* Fills *result with the lock and the load of a stage that has not run; every other member is absent. The
+ * caller frees result->kept. */
+void stage_describe_planned(struct run_stage *result, const struct plan_stage *of);
+
 /* Whether a limit of the load generator affects the figures; the warnings tell which. */
 bool stage_is_limited(const struct stage *stage);
 

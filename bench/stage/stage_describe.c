@@ -145,6 +145,14 @@ static void describe_faults(struct run_stage *result, const struct plan_stage *o
     result->fault = run_stage_keep_text(result, "%s", faults_text(of->plan, faults, sizeof faults));
 }
 
+void stage_describe_planned(struct run_stage *result, const struct plan_stage *of) {
+    *result = (struct run_stage){0};
+    result_field_clear_all(run_stage_fields(), result);
+    describe_lock(result, of);
+    describe_load(result, of);
+    describe_faults(result, of);
+}
+
 static void describe_course(struct stage *stage) {
     static const char *const statuses[] = {"complete", "partial", "failed"};
     struct run_stage *result = &stage->result;

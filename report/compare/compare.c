@@ -368,6 +368,25 @@ static int say_none(const struct refs *refs, struct lb_err *err) {
     return -1;
 }
 
+int compare_check_loads(struct run *base, struct run *new, struct lb_err *err) {
+    struct refs refs = {0};
+    bool paired = false;
+    int failed = add_refs(&refs, &base, 1, false);
+    if (!failed) failed = add_refs(&refs, &new, 1, true);
+    if (failed) err_set(err, LB_EXIT_MACHINE, "out of memory");
+    if (!failed && refs.count > 0)
+        qsort(refs.item, (size_t)refs.count, sizeof *refs.item, by_pair_and_place);
+    for (int from = 0, to; from < refs.count && !failed; from = to) {
+        bool has_base = false, has_new = false;
+        for (to = from; to < refs.count && by_task(&refs.item[from], &refs.item[to]) == 0; to++)
+            *(refs.item[to].new ? &has_new : &has_base) = true;
+        paired |= has_base && has_new;
+    }
+    if (!failed && !paired) failed = say_none(&refs, err);
+    free_refs(&refs);
+    return failed ? -1 : 0;
+}
+
 static int add_compare_rows(struct compare *compare, struct lb_err *err) {
     struct refs refs = {0};
     int failed = add_refs(&refs, compare->base, compare->base_count, false);

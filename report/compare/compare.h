@@ -142,6 +142,10 @@ void compare_free(struct compare *compare);
 /* Writes the round trip that the wire adds; "none" without a wire. text: NUMBER_TEXT_MAX bytes. Returns text. */
 char *compare_rtt_text(const struct run_stage *stage, char *text);
 
+/* Whether two runs, which may be planned only, have a stage in common: a lock under the same load with as
+ * many clients. 0, or -1 with err, which says what differs. */
+int compare_check_loads(struct run *base, struct run *new, struct lb_err *err);
+
 /* The test. A row has its lock, load, guarantees, limited stages and state; each side of a figure has its samples.
  * Finds the medians, the shift, the interval and the uncorrected p. 0, or -1 with err. */
 int compare_test(struct compare_row *row, int metric, struct lb_err *err);
