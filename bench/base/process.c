@@ -78,9 +78,7 @@ void child_streams(int in, int out, int errors) {
     sigemptyset(&none);
     for (int s = 1; s < NSIG; s++) signal(s, SIG_DFL);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    dup2(in, 0);
-    dup2(out, 1);
-    dup2(errors, 2);
+    if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(errors, 2) < 0) _exit(127);
     /* the descriptors may have been in place already */
     for (int fd = 0; fd < 3; fd++) fcntl(fd, F_SETFD, 0);
 }

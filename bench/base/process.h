@@ -52,8 +52,8 @@ static inline const char *too_many_remedy(int error) {
                            : "";
 }
 
-/* In a child between fork and exec: signals are as a program expects them, and its standard streams are these.
- * Async-signal-safe. */
+/* In a child between fork and exec: signals are as a program expects them, and its standard streams are these, or
+ * it ends with 127. Async-signal-safe. */
 void child_streams(int in, int out, int errors);
 
 /* A variable of the environment, "NAME=VALUE", by which the janitor finds the programs that were started with it, and all

@@ -110,7 +110,7 @@ async function run(part, number) {
   const out = `${folder}/${part}.${String(number).padStart(2, "0")}`;
   if (existsSync(`${out}.exit`)) return;
   if (!words) return beside(out).then(() => writeFileSync(`${out}.exit`, "0 30"));
-  const command = [...before, program, "run", ...words, "--out", out, "--quiet"];
+  const command = [...before, program, "run", ...words, "--out", out];
   const end = disturb(), begin = Date.now();
   const ran = spawnSync(command[0], command.slice(1), { encoding: "utf8" });
   end();

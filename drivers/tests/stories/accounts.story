@@ -56,6 +56,8 @@ run redis-setnx $U -> /[1-9]/
 said | grep -c -e 'left on ' -e 'removes it' -> 0
 said -> /could not ask [^ ]* whether keys are left there .redis: NOPERM.*[)]; to look: `lockbench clean --dry-run --url redis=env:LOCKBENCH_URL_REDIS`/
 said -> /lockbench: no request of a measured window was granted: redis-setnx: redis: NOPERM.*with --set load.key_prefix=PREFIX, ~PREFIX[*], and/
+run redis-setnx $U load.key_prefix=theirs- -> /[1-9]/
+said -> /to look: `lockbench clean --dry-run --url redis=env:LOCKBENCH_URL_REDIS --key-prefix theirs-`/
 run redis-setnx $U load.key_prefix=ours: -> 0
 
 # Locks are granted, and no release is allowed: no figure is of a working lock.
