@@ -122,8 +122,10 @@ TEST(a_key_that_somebody_else_holds_is_not_stuck) {
     snprintf(url, sizeof url, "redis=%s", live.place->urls[0]);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         snprintf(script, sizeof script,
-                 "\"$LOCKBENCH_PROGRAM\" hold %s " KEY " --url '%s' -- sleep 60", cases[i].lock,
-                 url);
+                 "\"$LOCKBENCH_PROGRAM\" run smoke --lock %s --key " KEY
+                 " --url '%s' -c 1 --hold 60s -d 60s"
+                 " --set acquire.lease=60s --no-page --quiet",
+                 cases[i].lock, url);
         snprintf(mode, sizeof mode, "acquire.mode=%s", cases[i].mode);
         pid_t pid = start_stranger(&live, script);
         cli_nap_ms(1000);
