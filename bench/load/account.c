@@ -1,23 +1,6 @@
 /* account: see account.h. */
 #include "bench/load/account.h"
 
-/* What the client's time was until now. A wait that began in the warm-up and ends in the window counts among the longest
- * with its whole length, because the longest waits are the likeliest to begin before the window. */
-static void note_times(struct client *client) {
-    const struct stamps *stamps = &client->stamps;
-    const struct shared *shared = client->worker->shared;
-    struct client_stats *stats = client->stats;
-    int64_t begin_ns = stage_begin_ns(shared), end_ns = stage_end_ns(shared);
-    int64_t acquired_ns = stamps->acquired_ns, waited_ns = acquired_ns - stamps->started_ns;
-    stats->state_waiting_ns += in_window_ns(client->state_since_ns, acquired_ns, begin_ns, end_ns);
-    if (acquired_ns >= begin_ns && waited_ns > stats->max_wait_ns) stats->max_wait_ns = waited_ns;
-    client->state_since_ns = stamps->ended_ns;
-    if (!stamps->granted) return;
-    stats->state_holding_ns += in_window_ns(acquired_ns, stamps->releasing_ns, begin_ns, end_ns);
-    stats->state_releasing_ns +=
-        in_window_ns(stamps->releasing_ns, stamps->ended_ns, begin_ns, end_ns);
-}
-
 /* Notes a wait that the drain limit ended, if the attempt had no deadline (MODE_WAIT). LB_UNKNOWN counts, too: the
  * client waited for an answer that did not come. */
 static void note_cut_off(struct client *client, enum lb_outcome outcome) {
@@ -63,7 +46,6 @@ static void record_grant(struct client *client) {
 void account_attempt(struct client *client, enum lb_outcome outcome) {
     const struct stamps *stamps = &client->stamps;
     struct worker_stats *worker = client->worker->stats;
-    note_times(client);
     if (!stamps->granted) note_cut_off(client, outcome);
     if (!stamps->measured) return;
     count_by(&worker->outcomes[outcome], 1);

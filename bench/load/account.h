@@ -26,4 +26,13 @@ static inline void client_spent(struct client *client, int64_t *state_ns, int64_
     client->state_since_ns = until_ns;
 }
 
+/* The wait of client->stamps is over, until acquired_ns. One that began in the warm-up and ends in the window counts among
+ * the longest with its whole length, because the longest waits are the likeliest to begin before the window. Noted at once:
+ * the client may be killed while it holds. */
+static inline void client_waited(struct client *client) {
+    int64_t ended_ns = client->stamps.acquired_ns, waited_ns = ended_ns - client->stamps.started_ns;
+    if (ended_ns >= stage_begin_ns(client->worker->shared) && waited_ns > client->stats->max_wait_ns)
+        client->stats->max_wait_ns = waited_ns;
+}
+
 #endif

@@ -1,6 +1,7 @@
 /* attempt: see client.h. This is the hot path: from the due time to the released time it allocates nothing, takes
  * no lock, prints nothing, and makes no system call except those of the measured lock. */
 #include "bench/engine/loop.h"
+#include "bench/load/account.h"
 #include "bench/load/entry.h"
 #include "bench/load/observe.h"
 #include "bench/load/session.h"
@@ -116,7 +117,7 @@ static enum lb_outcome try_until_written(struct client *client) {
         client->request.held = 0;
         enum lb_outcome outcome =
             lock->algorithm->acquire(session, &client->request, &client->grant);
-        stamps->acquired_ns = lb_now();
+        stamps->acquired_ns = stamps->releasing_ns = lb_now();
         if (outcome != LB_OK) return outcome;
         /* Taken back if the write fails: until then nobody can tell. */
         if (stamps->measured) count_by(granted, 1);
@@ -138,17 +139,21 @@ static enum lb_outcome try_until_written(struct client *client) {
     }
 }
 
-/* The tries that failed are part of the waiting. */
+/* The tries before the last one are part of the waiting, and for the latency that one too, if it failed. */
 enum lb_outcome update_attempt(struct client *client) {
     struct stamps *stamps = &client->stamps;
     enum lb_outcome outcome = try_until_written(client);
     stamps->ended_ns = lb_now();
+    client_spent(client, &client->stats->state_waiting_ns, stamps->acquired_ns);
+    client_spent(client, &client->stats->state_holding_ns, stamps->releasing_ns);
+    client_spent(client, &client->stats->state_releasing_ns, stamps->ended_ns);
     stamps->granted = stamps->released = outcome == LB_OK;
     if (outcome == LB_OK) {
         count_by_time(client, stamps->ended_ns);
     } else {
         stamps->acquired_ns = stamps->ended_ns;
     }
+    client_waited(client);
     return outcome;
 }
 
@@ -197,6 +202,7 @@ static enum lb_outcome use_grant(struct client *client) {
     if (outcome == LB_OK) outcome = client->hold.told;
     bool learned = false;
     int64_t releasing_ns = stamps->releasing_ns = lb_now();
+    client_spent(client, &client->stats->state_holding_ns, releasing_ns);
     if (__builtin_expect(outcome == LB_OK, 1)) {
         if (observed) observe_leaving(client);
         atomic_store_explicit(&client->stats->releasing, true, memory_order_relaxed);
@@ -209,6 +215,7 @@ static enum lb_outcome use_grant(struct client *client) {
     }
     if (is_renewed(client)) client_called(client);
     stamps->ended_ns = lb_now();
+    client_spent(client, &client->stats->state_releasing_ns, stamps->ended_ns);
     const bool evidence = client->at.marks != 0 || outcome == LB_LOST;
     if (__builtin_expect(observed || evidence, 0)) {
         int64_t when_ns = learned ? client->hold.told_ns : stamps->ended_ns;
@@ -228,6 +235,8 @@ enum lb_outcome attempt(struct client *client) {
     stamps->acquired_ns = stamps->ended_ns = lb_now();
     stamps->granted = outcome == LB_OK;
     stamps->released = false;
+    client_spent(client, &client->stats->state_waiting_ns, stamps->acquired_ns);
+    client_waited(client);
     if (outcome != LB_BUSY && outcome != LB_TIMEOUT) {
         atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);
     } else {

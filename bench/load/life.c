@@ -235,6 +235,8 @@ static void make_attempt(struct client *client) {
         atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);
         stamps->granted = false;
         stamps->acquired_ns = stamps->ended_ns = lb_now();
+        client_spent(client, &client->stats->state_waiting_ns, stamps->ended_ns);
+        client_waited(client);
     }
     account_attempt(client, outcome);
     if (outcome > LB_TIMEOUT) client_mend(client, outcome);

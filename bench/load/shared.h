@@ -121,7 +121,7 @@ struct worker_stats {
     struct lb_err first_err; /* the first operation that failed */
 };
 
-/* The guarded store: see observe.h. */
+/* The guarded store: see bench/measure/store.h. */
 struct shared_store {
     bool kept;            /* the stage has a store */
     bool fenced;          /* the lock has tokens */

@@ -212,7 +212,8 @@ int text_trim(const char *text, size_t len, char *trimmed, size_t size) {
 bool text_item(const char **list, char *item, size_t size) {
     if (!*list) return false;
     size_t len = strcspn(*list, ",");
-    if (text_trim(*list, len, item, size)) snprintf(item, size, "%s", *list);
+    /* one that does not fit begins with a comma, so that every reader refuses it */
+    if (text_trim(*list, len, item, size)) snprintf(item, size, ",%s", *list);
     *list = (*list)[len] ? *list + len + 1 : NULL;
     return true;
 }

@@ -46,8 +46,8 @@ char *real_text(double value, char *text, size_t size);
 /* Copies text without the blanks at both ends to `trimmed`. -1 if there is no room for it. */
 int text_trim(const char *text, size_t len, char *trimmed, size_t size);
 
-/* Takes the next item from a list with commas between, without the blanks at its ends; one that is too long is cut.
- * *list moves on, and is NULL behind the last one. False: there is none any more. */
+/* Takes the next item from a list with commas between, without the blanks at its ends; one that is too long becomes
+ * a text that no reader takes. *list moves on, and is NULL behind the last one. False: there is none any more. */
 bool text_item(const char **list, char *item, size_t size);
 
 /* arena: memory that is given piece by piece and freed at once; a plan's texts and options live in

@@ -90,7 +90,7 @@ static int read_text(int fd, char *text, int64_t deadline_ns, struct lb_err *err
     return 0;
 }
 
-/* From here on only async-signal-safe calls: what runs in the child, between fork and exec. */
+/* What runs in the child, between fork and exec: only async-signal-safe calls. */
 
 static void write_error(const char *what) {
     const char *why = strerror(errno);
@@ -165,6 +165,7 @@ static int prepare_start(const struct spawn *spawn, struct start *start, int fla
                          struct lb_err *err) {
     char log_path[LOG_PATH_MAX], library[LOG_PATH_MAX];
     start->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (start->null < 0) return err_set(err, LB_EXIT_MACHINE, "/dev/null: %s", strerror(errno));
     if (!spawn->dir) {
         snprintf(start->copy, sizeof start->copy, "%s", spawn->script);
         fill_environment(&start->env, "/", NULL);

@@ -37,11 +37,12 @@ static bool distance_of(const struct plan *plan, bool embedded, int index, struc
     return true;
 }
 
-static bool can_run_on(const struct lb_lock *lock, const char *topology) {
+/* The lock's own name for the topology, which outlives every plan; NULL = the lock does not run on it. */
+static const char *own_topology(const struct lb_lock *lock, const char *topology) {
     for (const char *const *names = lb_topologies(lock); names && *names; names++) {
-        if (strcmp(*names, topology) == 0) return true;
+        if (strcmp(*names, topology) == 0) return *names;
     }
-    return false;
+    return NULL;
 }
 
 /* 0 if a lock runs on a topology of this name, or may do so in a whole build; -1 with err
@@ -51,7 +52,7 @@ static int topology_check(const char *name, struct lb_err *err) {
     char hint[100];
     nearest_init(&nearest, name);
     for (int i = 0; registry_locks()[i]; i++) {
-        if (can_run_on(registry_locks()[i], name)) return 0;
+        if (own_topology(registry_locks()[i], name)) return 0;
         for (const char *const *own = lb_topologies(registry_locks()[i]); own && *own; own++)
             nearest_offer(&nearest, *own);
     }
@@ -99,7 +100,8 @@ const char *topologies_of(const struct plan *plan, const struct lb_lock *lock, i
     int seen = 0;
     if (!own) return NULL;
     for (int i = 0; i < plan->topology_count; i++) {
-        if (can_run_on(lock, plan->topologies[i]) && seen++ == index) return plan->topologies[i];
+        const char *name = own_topology(lock, plan->topologies[i]);
+        if (name && seen++ == index) return name;
     }
     return seen == 0 && index == 0 ? own[0] : NULL;
 }

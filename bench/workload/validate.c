@@ -64,6 +64,7 @@ static int check_fault(const struct draft *draft, int number, struct lb_err *err
     enum injection kind = fault->kind;
     char targets[160], wrong_target[200];
     int fewest = plan->clients[0];
+    if (kind == INJECT_NONE) return 0;
     for (int i = 1; i < plan->clients_count; i++)
         fewest = plan->clients[i] < fewest ? plan->clients[i] : fewest;
     bool lasts = kind == INJECT_PAUSE || kind == INJECT_STARVE || kind == INJECT_SERVER_PAUSE;
@@ -84,7 +85,6 @@ static int check_fault(const struct draft *draft, int number, struct lb_err *err
          "it hits clients by their worker processes: set load.processes and load.clients to 2 or "
          "more"},
     };
-    if (kind == INJECT_NONE) return 0;
     return refuse_first(draft, rules, sizeof rules / sizeof *rules, err);
 }
 

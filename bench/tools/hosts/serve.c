@@ -146,6 +146,7 @@ static int run_part(struct served *served, const struct asked *asked, struct lb_
     struct stage_ask ask = {.of = asked->of, .peers = &peers, .interrupts = &no_interrupts};
     char hlog[700];
     ask.of.plan = plan;
+    ask.of.topology = NULL; /* a pointer of the coordinator's */
     ask.of.lock = &plan->locks[asked->lock];
     struct place_ask place_ask = {
         .lock = ask.of.lock, .url = *asked->url ? asked->url : NULL, .interrupts = &no_interrupts};
