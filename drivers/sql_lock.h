@@ -87,7 +87,7 @@ struct sql_answer {
     /* rows returned (a port may stop counting at 1); for a statement that returns none: rows
      * changed */
     uint64_t rows;
-    int columns; /* only of PostgreSQL */
+    int columns; /* that could be read; only of PostgreSQL */
     /* from the first row; or what the database reports for an insert; or 0 */
     int64_t number[SQL_NUMBERS];
 };

@@ -67,7 +67,7 @@ OUTCOME_JOB(actor_job_renew, renew)
 static OUTCOME_JOB(settle, settle)
 
     bool actor_mend(struct actor *client) {
-    int64_t deadline_ns = trial_soon();
+    int64_t deadline_ns = lb_now() + 2 * trial_patience_ns; /* a connection and a request */
     while (lb_now() < deadline_ns && !lb_stopping()) {
         disconnect(client);
         connect_session(client);
@@ -81,7 +81,8 @@ static OUTCOME_JOB(settle, settle)
 
 void actor_job_mend(struct actor *client) {
     if (!actor_mend(client))
-        trial_fail(client->trial, "can't connect and settle: %s", client->session.err.text);
+        trial_fail(client->trial, "can't connect and settle: %s",
+                   client->connected ? client->session.err.text : client->err.text);
 }
 
 static void ping(struct actor *client) {

@@ -288,7 +288,7 @@ void conform_count(struct trial *trial) {
     actor_close(holder);
     actor_close(other);
     long allowed = before + (trial->lock->lock->keeps ? KEPT_MAX : 0);
-    int64_t deadline_ns = trial_soon();
+    int64_t deadline_ns = trial_settled();
     while ((after = count_all(trial)) > allowed && lb_now() < deadline_ns)
         trial_sleep_until(lb_now() + 200 * LB_MS_NS);
     MUST(trial, after <= allowed,
@@ -321,6 +321,7 @@ static void try_name(struct trial *trial, struct actor *one, struct actor *other
         outcome = actor_release(one);
         MUST(trial, outcome == LB_OK, "%s: its release gave %s", what,
              actor_said(&one->session, outcome));
+        if (!held) MUST_USE(other, &odd, trial_soon()); /* of the same name for both */
     }
     outcome = actor_acquire(one, &plain, trial_soon());
     if (outcome == LB_OK) outcome = actor_release(one);

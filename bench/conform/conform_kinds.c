@@ -148,6 +148,7 @@ static void write_in_turn(struct trial *trial, bool atomic) {
                     (unsigned long long)got, (unsigned long long)last);
         MUST(trial, !atomic || last == got, "its release changed version %llu to %llu",
              (unsigned long long)got, (unsigned long long)last);
+        if (atomic) MUST_USE(client, &other, trial_soon()); /* which changes only its own version */
     }
     /* A write to one key does not change another. */
     MUST_GIVE(clients[0], actor_acquire(clients[0], &key, trial_soon()), LB_OK);

@@ -163,7 +163,7 @@ static uint64_t residue(struct actor *asker, const struct trial_key *key) {
 /* The server must have nothing under the key any more, as this session sees it; after a while, since it may take a
  * moment to see that a session has ended. */
 static void nothing_left(struct actor *asker, const struct trial_key *key, const char *after) {
-    int64_t deadline_ns = trial_soon();
+    int64_t deadline_ns = trial_settled();
     uint64_t count;
     while ((count = residue(asker, key)) > 0 && lb_now() < deadline_ns)
         trial_sleep_until(lb_now() + 200 * LB_MS_NS);
@@ -185,7 +185,7 @@ void conform_leaves_nothing(struct trial *trial, struct actor *client, const str
 }
 
 static void use_once(struct actor *client) {
-    client->request.deadline_ns = trial_soon();
+    client->request.deadline_ns = LB_NEVER; /* a wait with a deadline may leave other things */
     actor_job_acquire(client);
     if (client->outcome == LB_OK) actor_job_release(client);
     if (client->outcome != LB_OK)

@@ -50,6 +50,11 @@ int64_t trial_soon(void) {
     return lb_now() + trial_patience_ns;
 }
 
+int64_t trial_settled(void) {
+    int64_t settle_ns = 10 * LB_S_NS;
+    return lb_now() + (trial_patience_ns < settle_ns ? trial_patience_ns : settle_ns);
+}
+
 /* Other programs and earlier runs may use the same server, so the name must be unique. */
 static uint64_t our_salt(void) {
     static uint64_t salt;

@@ -91,6 +91,9 @@ void trial_short_leases(struct trial *trial);
 
 /* The deadline for something that must happen: now plus trial_patience_ns. */
 int64_t trial_soon(void);
+/* Until when what sessions left must be gone, since a server may take a moment to see that they ended: at most 10 s, for
+ * what goes by itself after a time, such as a latch of Redisson after 18 s, was left. */
+int64_t trial_settled(void);
 
 /* Ends the script, with a failure that shows something, unless the condition holds. */
 #define MUST_AS(trial, show, condition, ...)                                                       \

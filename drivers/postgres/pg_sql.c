@@ -5,9 +5,10 @@
 
 #include "drivers/sql_lock.h"
 
-/* bigint and boolean, in pg_type */
+/* bigint, boolean and void, in pg_type */
 #define INT8_OID 20
 #define BOOL_OID 16
+#define VOID_OID 2278
 
 static int port_prepare(struct lb_session *session, enum sql_role role, int64_t deadline_ns,
                         struct lb_err *err) {
@@ -16,6 +17,7 @@ static int port_prepare(struct lb_session *session, enum sql_role role, int64_t 
                       err);
 }
 
+/* A column of another type is not counted: nothing is known by it. */
 static void read_answer(PGresult *result, struct sql_answer *answer) {
     if (PQresultStatus(result) != PGRES_TUPLES_OK) {
         answer->rows = strtoull(PQcmdTuples(result), NULL, 10);
@@ -24,10 +26,14 @@ static void read_answer(PGresult *result, struct sql_answer *answer) {
     answer->rows = (uint64_t)PQntuples(result);
     if (answer->rows == 0) return;
     for (int i = 0; i < PQnfields(result) && i < SQL_NUMBERS; i++) {
-        if (PQftype(result, i) == INT8_OID && pg_field_bytes(result, 0, i) == 8)
+        int bytes = pg_field_bytes(result, 0, i);
+        if (PQftype(result, i) == INT8_OID && bytes == 8)
             answer->number[i] = pg_int8(result, 0, i);
-        if (PQftype(result, i) == BOOL_OID && pg_field_bytes(result, 0, i) == 1)
+        else if (PQftype(result, i) == BOOL_OID && bytes == 1)
             answer->number[i] = *PQgetvalue(result, 0, i) != 0;
+        else if (PQftype(result, i) != VOID_OID)
+            continue;
+        answer->columns++;
     }
 }
 
@@ -47,7 +53,7 @@ static enum lb_outcome port_run(struct lb_session *session, enum sql_role role,
     PGresult *result = NULL;
     enum lb_outcome outcome = pg_run(session, sql_role_name(role), &args, answer_by_ns, &result);
     if (outcome != LB_OK) return outcome;
-    *ret_answer = (struct sql_answer){.columns = PQnfields(result)};
+    *ret_answer = (struct sql_answer){0};
     read_answer(result, ret_answer);
     PQclear(result);
     return LB_OK;

@@ -100,6 +100,7 @@ static const struct {
     {&bad_optimistic, KIND_SAME_VERSION, "a write makes a version", YES},
     {&bad_atomic, KIND_WRITES_ANYWAY, "eight writers lose no update", ANY},
     {&bad_atomic, KIND_SAME_VERSION, "a statement makes the next version", YES},
+    {&bad_atomic, KIND_ONE_KEY, "a statement makes the next version", ANY},
 };
 
 static struct arena arena;
