@@ -31,7 +31,8 @@ static inline void client_spent(struct client *client, int64_t *state_ns, int64_
  * the client may be killed while it holds. */
 static inline void client_waited(struct client *client) {
     int64_t ended_ns = client->stamps.acquired_ns, waited_ns = ended_ns - client->stamps.started_ns;
-    if (ended_ns >= stage_begin_ns(client->worker->shared) && waited_ns > client->stats->max_wait_ns)
+    if (ended_ns >= stage_begin_ns(client->worker->shared) &&
+        waited_ns > client->stats->max_wait_ns)
         client->stats->max_wait_ns = waited_ns;
 }
 

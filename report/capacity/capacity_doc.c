@@ -133,8 +133,15 @@ static void add_notes(const struct capacity *capacity, struct doc *doc) {
     doc_end(doc);
 }
 
+static bool any_closed_loop(const struct capacity *capacity) {
+    bool any = false;
+    for (int i = 0; i < capacity->lock_count; i++)
+        any |= !isnan(capacity->locks[i].saturated_per_s);
+    return any;
+}
+
 static void add_locks(const struct capacity *capacity, struct doc *doc) {
-    bool by_rate = capacity->locks[0].by == CAPACITY_BY_RATE;
+    bool loops = any_closed_loop(capacity);
     const struct doc_column columns[] = {
         {.title = "lock"},
         {.title = "promise", .only = DOC_MARKDOWN},
@@ -142,7 +149,7 @@ static void add_locks(const struct capacity *capacity, struct doc *doc) {
         {.title = "carries", .right = true},
         {.title = "95 % interval", .right = true},
         {.title = "limited by"},
-        {.title = "closed loop", .right = true, .only = by_rate ? 0 : DOC_NONE},
+        {.title = "closed loop", .right = true, .only = loops ? 0 : DOC_NONE},
         {.title = "guarantee", .brief = "", .below = true},
         {.title = "durability", .brief = "", .below = true, .joined = true, .words = true},
         {.title = "server", .brief = "", .below = true, .joined = true},
@@ -157,10 +164,10 @@ static void add_locks(const struct capacity *capacity, struct doc *doc) {
     doc_columns(doc, columns);
     for (int i = 0; i < capacity->lock_count; i++) add_capacity_lock(doc, &capacity->locks[i]);
     doc_end(doc);
-    if (by_rate)
-        doc_say(
-            doc, TONE_PLAIN,
-            "closed loop: what the lock granted before the search, to clients that always wait.");
+    if (loops)
+        doc_say(doc, TONE_PLAIN,
+                "closed loop: what the lock granted in 3 s before the search, on a hot key to at "
+                "most 8 clients, which always waited.");
 }
 
 static void add_capacity(const struct capacity *capacity, struct doc *doc) {

@@ -76,14 +76,14 @@ static const struct run_stage *of_round(const struct run_stage *const *stages, i
     return NULL;
 }
 
-/* The interval of the ratio of two lists' costs, round by round: what changed the machine changed both. Of stages aside
- * those count that ran once more in their round. */
+/* The interval of the ratio of two lists' costs, round by round: what changed the machine changed both. again:
+ * of the first list those count that ran once more in their round. */
 static struct spread ratio_of(const struct report_group *group, const struct run_stage *const *over,
-                              int over_count, const struct report_row *under) {
+                              int over_count, const struct report_row *under, bool again) {
     double *ratios = calloc((size_t)over_count + 1, sizeof *ratios);
     int count = 0;
     for (int i = 0; i < over_count && ratios; i++) {
-        if (over[i]->aside) continue;
+        if (again && (!over[i]->again || over[i]->aside)) continue;
         const struct run_stage *other = of_round(under->stages, under->repeats, over[i]);
         double ratio = other ? rank_ns(group, over[i]) / rank_ns(group, other) : NAN;
         if (isfinite(ratio)) ratios[count++] = ratio;
@@ -100,7 +100,7 @@ static double resolution_of(const struct report_group *group) {
         bool again = false;
         for (int i = 0; i < row->aside; i++) again |= aside[i]->again && !aside[i]->aside;
         if (!again) continue;
-        struct spread spread = ratio_of(group, aside, row->aside, row);
+        struct spread spread = ratio_of(group, aside, row->aside, row, true);
         if (spread.kind != SPREAD_REPEATS) return NAN;
         bool level = spread.low < 1 + RANKING_TIE && spread.high > 1 / (1 + RANKING_TIE);
         return level ? fmax(spread.high, 1 / spread.low) - 1 : INFINITY;
@@ -124,7 +124,7 @@ static bool is_level(const struct report_group *group, const struct report_row *
     if (fabs(row->cost_ns - first->cost_ns) <= RANKING_TIE * whole_ns) return true;
     if (!group->paired) /* false where one has no interval */
         return row->low_ns <= first->high_ns && first->low_ns <= row->high_ns;
-    struct spread spread = ratio_of(group, row->stages, row->repeats, first);
+    struct spread spread = ratio_of(group, row->stages, row->repeats, first, false);
     return row->cost_ns < first->cost_ns ? spread.high >= 1 : spread.low <= 1;
 }
 

@@ -91,7 +91,7 @@ static const struct result_field lock_fields[] = {
               .help = "the load at which the promise begins to break; null: no answer with "
                       "confidence"),
     LOCK(REAL, value, "answer.value", .help = "arrivals a second, or clients"),
-    LOCK(REAL, low, "answer.low", .help = "begin of its interval"),
+    LOCK(REAL, low, "answer.low", .help = "begin of its 95 % interval"),
     LOCK(REAL, high, "answer.high",
          .help = "its end; null: the lock may carry more, and only low is sure"),
     LOCK(TEXT, limited_by_word, "limited_by", .words = "slo generator range",

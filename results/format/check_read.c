@@ -74,6 +74,7 @@ static const struct result_field cell_fields[] = {
     CELL(TEXT, workload, "workload", .help = "workload that ran"),
     CELL(TEXT, topology, "topology", .help = "servers that it ran on"),
     CELL(TEXT, durability, "durability", .help = "how they keep their data, in words"),
+    CELL(TEXT, durability_note, "durability_note", .help = "as durability_note of a stage"),
     CELL(TEXT, server, "server", .help = "the server with its version"),
     CELL(COUNT, clients, "clients", .help = "clients that shared the lock"),
     CELL(COUNT, grants, "grants", .sums = true, .help = "grants of all seeds"),

@@ -49,7 +49,8 @@ struct check_cell {
     const char *expected; /* a verdict's word, or "unstated" */
     const char *workload; /* the workload that the cell ran: "check/pause" */
     bool missed;          /* a control that was not exposed by the workload which is made for it */
-    const char *expected_why, *why, *topology, *durability, *server, *command, *run;
+    const char *expected_why, *why, *topology, *durability, *durability_note, *server, *command,
+        *run;
     double grants, tested, faults_hit, faults_untested, bound95, overlaps, detected, lost_updates;
     double stale_attempted, stale_accepted_unfenced, stale_rejected_fenced, stale_accepted_fenced;
     double recovered; /* 1 or 0, NAN: there was nothing to recover from */

@@ -98,6 +98,8 @@ static int check_stage(struct tree_place *place, struct run_stage *stage) {
     if (!stage->lock || !*stage->lock) return tree_bad(place, "lock", "is missing");
     if (!(stage->clients >= 1 && stage->clients <= CLIENTS_MAX))
         return tree_bad(place, "clients", "is missing or absurd");
+    if (stage->overlap && !json_is_object(stage->overlap))
+        return tree_bad(place, "exclusion.first", "is not an object");
     for (int m = 0; m < METRICS; m++) {
         if (check_hdr(place, (enum metric)m, stage)) return -1;
         latency_trim(&stage->latency[m]);

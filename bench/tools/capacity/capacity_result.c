@@ -80,8 +80,8 @@ static void fill_question(const struct capacity_search *state, struct texts *tex
     const struct plan *plan = state->plan;
     const struct stage_promise *slo = &state->slo;
     plan_key_text(plan, "load", "keys", texts->keys, sizeof texts->keys);
-    char *blank = strchr(texts->keys, ' ');
-    if (blank) *blank = '\0'; /* the number alone; the distribution has a member of its own */
+    char *usual = strstr(texts->keys, " uniform");
+    if (usual) *usual = '\0';
     ret->slo = slo_text(slo, texts->slo, sizeof texts->slo);
     ret->quantile = slo->quantile;
     ret->limit_ns = (double)slo->limit_ns;

@@ -86,6 +86,7 @@ static void fill_stage(struct cell_result *result, const struct run *run,
     double doubled = or_zero(stage->double_holders) + or_zero(stage->expired_holders);
     cell->topology = cell_result_keep_text(result, stage->topology);
     cell->durability = cell_result_keep_text(result, stage->durability);
+    cell->durability_note = cell_result_keep_text(result, stage->durability_note);
     cell->server = keep_server(result, run, stage);
     cell->grants = or_zero(stage->checked_grants);
     cell->tested = stage->tested_grants;
