@@ -11,7 +11,7 @@ void faults_begin(struct faults *faults, const struct place *place, struct fault
                   struct shared *shared, struct workers *workers, int64_t begin_ns) {
     struct lb_rng rng;
     rng_seed(&rng, shared->seed, UINT64_MAX);
-    rng_u64(&rng); /* this number was a process: a seed's servers stay those that its results name */
+    rng_u64(&rng); /* was a process: a seed's servers stay those that its results name */
     *faults = (struct faults){.place = place,
                               .log = log,
                               .shared = shared,

@@ -257,9 +257,9 @@ static const struct report_group *find_load(const struct report *report, bool co
     for (int g = 0; g < report->group_count; g++) {
         const struct report_group *group = &report->groups[g];
         if (group->competes != competes) continue;
-        double more = !found ? 1 : group->clients - found->clients;
-        if (found && !competes) more = -more;
-        if (more > 0 || (more == 0 && group->row_count > found->row_count)) found = group;
+        double more = found ? group->clients - found->clients : 0;
+        if (!competes) more = -more;
+        if (!found || more > 0 || (more == 0 && group->row_count > found->row_count)) found = group;
     }
     return found;
 }
