@@ -65,8 +65,8 @@ with zk-lock
 sh /usr/bin/python3 -c "from kazoo.client import KazooClient; from kazoo.security import make_digest_acl; zk = KazooClient('127.0.0.1:$PORT'); zk.start(); print(zk.create('/lockbench-exec', b'', acl=[make_digest_acl('us@er', 'p@ss+', all=True)])); zk.stop()" -> /lockbench-exec
 sh drivers/exec/examples/compile_curator.sh && echo compiled -> compiled
 define URL exec=zookeeper://us%40er:p%40ss+@127.0.0.1:$PORT
-run exec-session -c 1 -d 50ms --url "$URL" --set 'exec-session.program=/usr/bin/python3 drivers/exec/examples/kazoo_lock.py' -> 0
-run exec-session -c 1 -d 50ms --url "$URL" --set 'exec-session.program=java @.build/exec/curator' -> 0
+run exec-session -c 1 -d 5s --url "$URL" --set 'exec-session.program=/usr/bin/python3 drivers/exec/examples/kazoo_lock.py' -> 0
+run exec-session -c 1 -d 5s --url "$URL" --set 'exec-session.program=java @.build/exec/curator' -> 0
 
 == a run locks exactly the keys that are named
 redis set $KEY by-hand -> OK
