@@ -104,7 +104,7 @@ static void check_clocks(const json_t *stage) {
 TEST(locks_of_real_servers_run_on_three_hosts) {
     struct net_run one = {ARGS("run", "contended", "--lock",
                                "redis-setnx,etcd-mutex,pg-advisory,zk-lock,null", "--set",
-                               "load.clients=6", "--set", "run.duration=1s", "--set",
+                               "load.clients=6", "--set", "run.duration=3s", "--set",
                                "servers.listen=%LISTEN%", "--no-page"),
                           .out = cli_path("locks")};
     run_on_hosts(&one, 1);
