@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "bench/base/clock.h"
-#include "results/format/tree.h"
 
 /* ---- what ran where ---- */
 
@@ -75,16 +74,16 @@ static void add_host_stage(struct host_row *row, const json_t *host, bool first)
     if (first) {
         *row = (struct host_row){.name = json_string_value(json_object_get(host, "name")),
                                  .clients = NAN,
-                                 .offset_ns = tree_number(host, "clock_offset_ns"),
+                                 .offset_ns = result_number(host, "clock_offset_ns"),
                                  .error_ns = NAN,
                                  .grants = NAN,
                                  .hiccup_ns = NAN};
     }
-    row->clients = fmax(row->clients, tree_number(host, "clients"));
-    row->error_ns = fmax(row->error_ns, tree_number(host, "clock_error_ns"));
-    double grants = tree_number(host, "grants");
+    row->clients = fmax(row->clients, result_number(host, "clients"));
+    row->error_ns = fmax(row->error_ns, result_number(host, "clock_error_ns"));
+    double grants = result_number(host, "grants");
     if (!isnan(grants)) row->grants = isnan(row->grants) ? grants : row->grants + grants;
-    row->hiccup_ns = fmax(row->hiccup_ns, tree_number(host, "hiccup_p99_ns"));
+    row->hiccup_ns = fmax(row->hiccup_ns, result_number(host, "hiccup_p99_ns"));
     if (lost) row->lost = lost;
 }
 
@@ -109,7 +108,7 @@ static double unseen_ns(const struct run_stage *stage) {
     size_t i;
     const json_t *host;
     json_array_foreach(stage->hosts, i, host) most_ns =
-        fmax(most_ns, tree_number(host, "clock_error_ns"));
+        fmax(most_ns, result_number(host, "clock_error_ns"));
     return LB_UNSEEN_ERRORS * most_ns;
 }
 

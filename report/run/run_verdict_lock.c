@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/format/tree.h"
-
 /* ---- exclusion ---- */
 
 static const char *plural(double count) {
@@ -23,14 +21,14 @@ static const char *lease_of(const struct run_stage *stage) {
 static void add_overlap(struct doc *doc, const struct run_stage *stage) {
     const json_t *holder = json_object_get(stage->overlap, "holder");
     const json_t *intruder = json_object_get(stage->overlap, "intruder");
-    double held = tree_number(holder, "client"), entered = tree_number(intruder, "client");
-    double key = tree_number(stage->overlap, "key");
+    double held = result_number(holder, "client"), entered = result_number(intruder, "client");
+    double key = result_number(stage->overlap, "key");
     char time[NUMBER_TEXT_MAX];
     if (isnan(held) || isnan(entered)) return;
     doc_span(doc, DOC_PLAIN, " First%s%s: client %.0f was admitted while client %.0f held",
              stage->id ? " in " : "", doc_or(stage->id, ""), entered, held);
     if (!isnan(key)) doc_span(doc, DOC_PLAIN, " key %.0f", key);
-    double left = tree_number(holder, "lease_end_ns") - tree_number(intruder, "acquired_ns");
+    double left = result_number(holder, "lease_end_ns") - result_number(intruder, "acquired_ns");
     if (fabs(left) < 1e15)
         doc_span(doc, DOC_PLAIN, ", %s %s its %s's end", number_time_text(fabs(left), time),
                  left < 0 ? "past" : "before", lease_of(stage));

@@ -61,6 +61,11 @@ const json_t *result_field_branch(const struct result_field *field, const void *
     return branch;
 }
 
+double result_number(const json_t *object, const char *name) {
+    const json_t *value = json_object_get(object, name);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
 char *result_field_list(const struct result_field *field, const void *of, int *ret_count) {
     char *list = NULL;
     *ret_count = 0;

@@ -121,6 +121,8 @@ const char *result_field_text(const struct result_field *field, const void *of);
 bool result_field_flag(const struct result_field *field, const void *of);
 const json_t *result_field_branch(const struct result_field *field, const void *of);
 char *result_field_list(const struct result_field *field, const void *of, int *ret_count);
+/* A number of such a branch: of this member of an object, or NAN. */
+double result_number(const json_t *object, const char *name);
 /* The rows of stage.def, in its order. They end with a path of NULL; any thread may read them. */
 const struct result_field *run_stage_fields(void);
 /* The table of the elements of a list, or of an object's members; NULL = none. */

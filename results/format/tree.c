@@ -81,11 +81,6 @@ const char *tree_word(const json_t *object, const char *name) {
     return text ? text : "";
 }
 
-double tree_number(const json_t *object, const char *name) {
-    const json_t *value = json_object_get(object, name);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static int read_flag(struct tree_place *place, const json_t *object, const char *path,
                      bool *ret_flag) {
     const json_t *value = tree_at(object, path);

@@ -29,8 +29,6 @@ int tree_bad_word(struct tree_place *place, const char *path, const char *word);
 json_t *tree_at(const json_t *object, const char *path);
 /* The text of a member of a checked object; "" if it is absent or no text. */
 const char *tree_word(const json_t *object, const char *name);
-/* The number of a member, or NAN. */
-double tree_number(const json_t *object, const char *name);
 
 /* Reads a regular file of at most a gigabyte; the caller frees the text. NULL with err, which says
  * what the file should be ("a run") and what to name instead. */
