@@ -1,7 +1,7 @@
 /* client: one simulated user of a lock: a fiber that connects, makes attempts until the window ends, and disconnects.
  *
  * life.c is the course of a client, attempt.c one attempt, account.c its figures. A client calls its lock through
- * session.h. With a grant it enters the guarded memory (entry.h) and holds (attempt.c). Attempts of optimistic locks are
+ * session.h. With a grant it enters the guarded memory and holds (attempt.c). Attempts of optimistic locks are
  * tries (attempt.c). */
 #ifndef BENCH_LOAD_CLIENT_H
 #define BENCH_LOAD_CLIENT_H
@@ -32,7 +32,7 @@ struct worker {
     struct gate opening[CLIENTS_OPENING];
 };
 
-/* The memory (entry.h) that the client has entered, or had entered last. */
+/* The memory that the client has entered, or had entered last. */
 struct client_inside {
     enum entry_kind kind; /* the stage's: a copy, for the hot path */
     struct cell *cell;

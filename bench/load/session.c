@@ -13,7 +13,6 @@
 #include <sys/socket.h>
 
 #include "bench/engine/loop.h"
-#include "bench/load/entry.h"
 #include "bench/load/observe.h"
 
 #define RECONNECT_NS (5 * LB_S_NS) /* time limit of one try to reconnect */
@@ -126,6 +125,17 @@ void client_called(struct client *client) {
     gate_leave(&client->hold.gate);
 }
 
+void client_renewed(struct client *client) {
+    struct client_inside *at = &client->at;
+    int64_t now_ns = lb_now(), end_ns = client->grant.lease_end_ns;
+    if (now_ns > at->lease_end_ns && end_ns > at->lease_end_ns) {
+        if (!(at->marks & MARK_LAPSED)) at->lapsed_ns = at->lease_end_ns;
+        at->marks |= MARK_LAPSED;
+        at->renewed_ns = now_ns;
+    }
+    at->lease_end_ns = end_ns;
+}
+
 static void renew_grant(struct client *client) {
     struct session *session = client->session;
     struct client_stats *stats = client->stats;
@@ -139,7 +149,7 @@ static void renew_grant(struct client *client) {
             session->lb.lock->algorithm->renew(&session->lb, &client->request, &client->grant);
         if (outcome == LB_OK) {
             count_by(&stats->renewals, 1);
-            entry_renewed(client);
+            client_renewed(client);
             observe_renewed(client);
         } else {
             client_tell(client, outcome);

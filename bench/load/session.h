@@ -93,6 +93,9 @@ void session_end_window(struct session *session);
 void client_calls(struct client *client);
 void client_called(struct client *client);
 
+/* A call of the client moved grant.lease_end_ns. */
+void client_renewed(struct client *client);
+
 /* After an attempt that failed: keeps the driver's error, and, as the outcome asks, marks the session as broken and
  * the client as one that has to settle. */
 void client_mend(struct client *client, enum lb_outcome outcome);

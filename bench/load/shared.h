@@ -37,7 +37,7 @@ struct part {
 };
 #define PART_NONE (-1)
 
-/* The kind of memory that a client with a grant enters (entry.h), by how many clients may be in it. */
+/* The kind of memory that a client with a grant enters (attempt.c), by how many clients may be in it. */
 enum entry_kind {
     ENTRY_CELL,    /* one at a time */
     ENTRY_READERS, /* readers together, or a writer */

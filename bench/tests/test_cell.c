@@ -1,6 +1,7 @@
 /* test_cell: the checks of a cell and of shared holders: each one marks what breaks exclusion, and none marks a clean
  * grant. What the marked ones were is judged later: test_history_known. */
-#include "bench/load/entry.h"
+/* for its part "entry" */
+#include "bench/load/attempt.c"
 #include "bench/measure/cell.h"
 #include "bench/tests/unit.h"
 
@@ -116,16 +117,16 @@ TEST_WITH(test_a_lease_that_lapsed, setup, NULL) {
     int64_t now_ns = lb_now();
     struct client client = {.at.lease_end_ns = now_ns + LB_S_NS};
     client.grant.lease_end_ns = now_ns + 2 * LB_S_NS;
-    entry_renewed(&client);
+    client_renewed(&client);
     assert_int_equal(client.at.marks, 0);
     assert_true(client.at.lease_end_ns == now_ns + 2 * LB_S_NS);
     client.at.lease_end_ns = now_ns - LB_S_NS;
-    entry_renewed(&client);
+    client_renewed(&client);
     assert_int_equal(client.at.marks, MARK_LAPSED);
     assert_true(client.at.lapsed_ns == now_ns - LB_S_NS);
     assert_true(client.at.renewed_ns >= now_ns);
     client.at.lease_end_ns = now_ns - 1;
-    entry_renewed(&client);
+    client_renewed(&client);
     assert_true(client.at.lapsed_ns == now_ns - LB_S_NS);
 }
 
