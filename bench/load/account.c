@@ -43,9 +43,44 @@ static void record_grant(struct client *client) {
     if (entry->run > stats->longest_run) stats->longest_run = entry->run;
 }
 
+/* The time in the window that is nearest to time_ns. */
+static int64_t in_window(int64_t time_ns, int64_t begin_ns, int64_t end_ns) {
+    if (time_ns < begin_ns) time_ns = begin_ns;
+    return time_ns < end_ns ? time_ns : end_ns;
+}
+
+void client_spent(struct client *client, int64_t *state_ns, int64_t until_ns) {
+    const struct shared *shared = client->worker->shared;
+    int64_t begin_ns = stage_begin_ns(shared), end_ns = stage_end_ns(shared);
+    *state_ns +=
+        in_window(until_ns, begin_ns, end_ns) - in_window(client->state_since_ns, begin_ns, end_ns);
+    client->state_since_ns = until_ns;
+}
+
+/* The states of an attempt follow each other, from one stamp to the next. */
+static void add_states(struct client *client) {
+    const struct stamps *stamps = &client->stamps;
+    struct client_stats *stats = client->stats;
+    int64_t begin_ns = stage_begin_ns(client->worker->shared);
+    int64_t end_ns = stage_end_ns(client->worker->shared);
+    bool granted = stamps->granted;
+    int64_t at_ns[] = {client->state_since_ns, stamps->began_ns,     stamps->started_ns,
+                       stamps->acquired_ns,    stamps->releasing_ns, stamps->ended_ns};
+    if (!granted) at_ns[4] = stamps->ended_ns;
+    client->state_since_ns = stamps->ended_ns;
+    if (__builtin_expect(at_ns[0] < begin_ns || at_ns[5] > end_ns, 0))
+        for (int i = 0; i < 6; i++) at_ns[i] = in_window(at_ns[i], begin_ns, end_ns);
+    stats->state_idle_ns += at_ns[1] - at_ns[0];
+    stats->state_connecting_ns += at_ns[2] - at_ns[1];
+    stats->state_waiting_ns += at_ns[3] - at_ns[2];
+    stats->state_holding_ns += at_ns[4] - at_ns[3];
+    stats->state_releasing_ns += at_ns[5] - at_ns[4];
+}
+
 void account_attempt(struct client *client, enum lb_outcome outcome) {
     const struct stamps *stamps = &client->stamps;
     struct worker_stats *worker = client->worker->stats;
+    add_states(client);
     if (!stamps->granted) note_cut_off(client, outcome);
     if (!stamps->measured) return;
     count_by(&worker->outcomes[outcome], 1);

@@ -9,22 +9,10 @@
 /* Counts and records the attempt of client->stamps. */
 void account_attempt(struct client *client, enum lb_outcome outcome);
 
-/* How much of a time lies in the window. */
-static inline int64_t in_window_ns(int64_t from_ns, int64_t until_ns, int64_t begin_ns,
-                                   int64_t end_ns) {
-    if (from_ns < begin_ns) from_ns = begin_ns;
-    if (until_ns > end_ns) until_ns = end_ns;
-    return until_ns > from_ns ? until_ns - from_ns : 0;
-}
-
-/* Adds the time since the last such call to the time of one state in client_stats, as far as it lies in the
- * window. The client was in this state for the whole time. until_ns: the present time, by a stamp of the caller. */
-static inline void client_spent(struct client *client, int64_t *state_ns, int64_t until_ns) {
-    const struct shared *shared = client->worker->shared;
-    *state_ns += in_window_ns(client->state_since_ns, until_ns, stage_begin_ns(shared),
-                              stage_end_ns(shared));
-    client->state_since_ns = until_ns;
-}
+/* Adds the time since client->state_since_ns to the time of one state in client_stats, as far as it lies in the window:
+ * the client was in this state for the whole time. until_ns: the present time, by a stamp of the caller. Only for what
+ * lies between two attempts; account_attempt adds the times of an attempt. */
+void client_spent(struct client *client, int64_t *state_ns, int64_t until_ns);
 
 /* The wait of client->stamps is over, until acquired_ns. One that began in the warm-up and ends in the window counts among
  * the longest with its whole length, because the longest waits are the likeliest to begin before the window. Noted at once:

@@ -112,7 +112,7 @@ static void entry_enter(struct client *client) {
 }
 
 /* The client writes and leaves; to be called right before it calls release at releasing_ns. */
-static void entry_leave(struct client *client, int64_t releasing_ns) {
+static inline void entry_leave(struct client *client, int64_t releasing_ns) {
     struct client_inside *at = &client->at;
     bool crowd = at->kind != ENTRY_CELL, met = false;
     if (__builtin_expect(!crowd || is_writer(client), 1)) {
@@ -275,14 +275,11 @@ static enum lb_outcome try_until_written(struct client *client) {
     }
 }
 
-/* The tries before the last one are part of the waiting, and for the latency that one too, if it failed. */
+/* The tries before the last one are part of the waiting, and that one too, if it failed. */
 enum lb_outcome update_attempt(struct client *client) {
     struct stamps *stamps = &client->stamps;
     enum lb_outcome outcome = try_until_written(client);
     stamps->ended_ns = lb_now();
-    client_spent(client, &client->stats->state_waiting_ns, stamps->acquired_ns);
-    client_spent(client, &client->stats->state_holding_ns, stamps->releasing_ns);
-    client_spent(client, &client->stats->state_releasing_ns, stamps->ended_ns);
     stamps->granted = stamps->released = outcome == LB_OK;
     if (outcome == LB_OK) {
         count_by_time(client, stamps->ended_ns);
@@ -338,7 +335,6 @@ static enum lb_outcome use_grant(struct client *client) {
     if (outcome == LB_OK) outcome = client->hold.told;
     bool learned = false;
     int64_t releasing_ns = stamps->releasing_ns = lb_now();
-    client_spent(client, &client->stats->state_holding_ns, releasing_ns);
     if (__builtin_expect(outcome == LB_OK, 1)) {
         if (observed) observe_leaving(client);
         atomic_store_explicit(&client->stats->releasing, true, memory_order_relaxed);
@@ -351,7 +347,6 @@ static enum lb_outcome use_grant(struct client *client) {
     }
     if (is_renewed(client)) client_called(client);
     stamps->ended_ns = lb_now();
-    client_spent(client, &client->stats->state_releasing_ns, stamps->ended_ns);
     const bool evidence = client->at.marks != 0 || outcome == LB_LOST;
     if (__builtin_expect(observed || evidence, 0)) {
         int64_t when_ns = learned ? client->hold.told_ns : stamps->ended_ns;
@@ -371,7 +366,6 @@ enum lb_outcome attempt(struct client *client) {
     stamps->acquired_ns = stamps->ended_ns = lb_now();
     stamps->granted = outcome == LB_OK;
     stamps->released = false;
-    client_spent(client, &client->stats->state_waiting_ns, stamps->acquired_ns);
     client_waited(client);
     if (outcome != LB_BUSY && outcome != LB_TIMEOUT) {
         atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);

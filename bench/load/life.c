@@ -80,7 +80,6 @@ static void connect_anew(struct client *client) {
     struct stamps *stamps = &client->stamps;
     bool open = session_restore(client);
     stamps->started_ns = lb_now();
-    client_spent(client, &client->stats->state_connecting_ns, stamps->started_ns);
     if (open && stamps->measured)
         recorder_add(&client->worker->stats->recorder, METRIC_CONNECT,
                      stamps->started_ns - stamps->began_ns);
@@ -165,9 +164,7 @@ static bool next_turn(struct client *client) {
 /* Waits for the next attempt, and says when it was due and when it started. False when the load is
  * over for this client. */
 static bool next_attempt(struct client *client) {
-    if (!(client->worker->schedule ? next_slot(client) : next_turn(client))) return false;
-    client_spent(client, &client->stats->state_idle_ns, client->stamps.started_ns);
-    return true;
+    return client->worker->schedule ? next_slot(client) : next_turn(client);
 }
 
 /* Ticks count from the begin of the load, so that all threads and processes agree on them. */
@@ -235,7 +232,6 @@ static void make_attempt(struct client *client) {
         atomic_store_explicit(&client->stats->waiting_ns, 0, memory_order_relaxed);
         stamps->granted = false;
         stamps->acquired_ns = stamps->ended_ns = lb_now();
-        client_spent(client, &client->stats->state_waiting_ns, stamps->ended_ns);
         client_waited(client);
     }
     account_attempt(client, outcome);
