@@ -6,7 +6,8 @@ PKG_CONFIG ?= pkg-config
 Q := $(if $(V),,@)
 .DEFAULT_GOAL := all
 
-CFLAGS_release := -O2
+# The stamps of an attempt are stored one by one. Read in pairs, as gcc would, they have to wait for the stores.
+CFLAGS_release := -O2 -fno-tree-slp-vectorize
 CFLAGS_asan := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 CFLAGS_tsan := -O1 -fsanitize=thread
 CFLAGS_fuzz := -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
