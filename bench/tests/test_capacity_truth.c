@@ -1,6 +1,6 @@
-/* The search for capacity against queues whose capacity is known. An ideal lock (one request at a time, in order of
- * arrival, with random arrivals) is computed by Lindley's recursion, with the tool's own rules for probes: warm-up,
- * window, pool of clients, who may start after the window's end, half seconds. The measurements go through probe_read
+/* The search for capacity against locks whose capacity is known. An ideal lock (one request at a time, in order of
+ * arrival, with random arrivals) is computed by Lindley's recursion, one that polls event by event, with the tool's own
+ * rules for probes: warm-up, window, pool of clients, who may start after the window's end, half seconds. The measurements go through probe_read
  * and the search, as those of a real stage do. Nothing is timed and nothing runs; the same seed gives the same answer. */
 
 #include "bench/tools/capacity/probe.h"
@@ -23,6 +23,9 @@ struct ideal {
     double slow_part, slow_s; /* this part of the services takes slow_s; service_s is the others' */
     double sigma;             /* lognormal; service_s is the mean */
     double cv2;               /* hyperexponential with balanced means; service_s is the mean */
+    /* The lock polls: who finds it held tries again after so long, each time after twice the time, half of which is
+     * random. exact_per_s is from 20,000 computed seconds a rate. */
+    double poll_least_s, poll_most_s;
 };
 
 static double draw_exponential(struct lb_rng *rng, double mean) {
@@ -118,26 +121,89 @@ static struct probe end_stage(struct played *played, double rate_per_s) {
     return probe;
 }
 
-static struct probe play(struct played *played, const struct ideal *ideal, double rate_per_s,
-                         struct window window, struct lb_rng *rng) {
+/* Counts an arrival that a client is free for at start_s. Returns false if it is too late to start. */
+static bool note_start(struct played *played, const struct ideal *ideal, double due_s,
+                       double start_s) {
     struct run_stage *stage = &played->stage;
+    bool counted = due_s >= 0, starts = start_s < stage->duration_s + ideal->limit_s;
+    stage->due += counted;
+    stage->missed += counted && !starts;
+    stage->started += counted && starts;
+    stage->queued += counted && starts && start_s > due_s;
+    return starts;
+}
+
+/* A lock that grants in order of arrival. */
+static void play_queue(struct played *played, const struct ideal *ideal, double rate_per_s,
+                       struct window window, struct lb_rng *rng) {
     double due_s = -window.warmup_s, free_s = due_s;
-    begin_stage(played, rate_per_s, window);
     for (uint64_t i = 0;; i++) {
         due_s += draw_exponential(rng, 1 / rate_per_s);
         if (due_s >= window.duration_s) break;
         double *client_s = &played->finish_s[i % (uint64_t)ideal->pool];
         double start_s = i >= (uint64_t)ideal->pool ? fmax(due_s, *client_s) : due_s;
-        bool counted = due_s >= 0, starts = start_s < window.duration_s + ideal->limit_s;
-        stage->due += counted;
-        stage->missed += counted && !starts;
-        if (!starts) continue;
+        if (!note_start(played, ideal, due_s, start_s)) continue;
         double granted_s = fmax(start_s, free_s);
         free_s = granted_s + draw_service(ideal, rng);
         *client_s = free_s;
-        stage->started += counted;
-        stage->queued += counted && start_s > due_s;
-        if (counted) note_grant(played, granted_s - due_s, granted_s);
+        if (due_s >= 0) note_grant(played, granted_s - due_s, granted_s);
+    }
+}
+
+struct poller {
+    bool busy, holds;
+    double due_s, next_s, wait_s; /* next_s: the next try, or the end of the hold */
+};
+
+static void poll_once(struct played *played, const struct ideal *ideal, struct poller *poller,
+                      double *free_s, struct lb_rng *rng) {
+    double now_s = poller->next_s;
+    if (poller->holds) {
+        poller->busy = poller->holds = false;
+    } else if (now_s < *free_s) {
+        poller->next_s = now_s + poller->wait_s * (0.5 + rng_unit(rng));
+        poller->wait_s = fmin(2 * poller->wait_s, ideal->poll_most_s);
+    } else {
+        poller->holds = true;
+        poller->next_s = *free_s = now_s + draw_service(ideal, rng);
+        if (poller->due_s >= 0) note_grant(played, now_s - poller->due_s, now_s);
+    }
+}
+
+/* A lock that grants to whoever tries first after it is free. */
+static void play_polling(struct played *played, const struct ideal *ideal, double rate_per_s,
+                         struct window window, struct lb_rng *rng) {
+    struct poller pollers[POOL_MAX] = {0};
+    double now_s = -window.warmup_s, free_s = now_s;
+    double due_s = now_s + draw_exponential(rng, 1 / rate_per_s);
+    for (;;) {
+        struct poller *next = NULL, *idle = NULL;
+        for (int i = 0; i < ideal->pool; i++) {
+            struct poller *poller = &pollers[i];
+            if (!poller->busy) idle = poller;
+            if (poller->busy && (!next || poller->next_s < next->next_s)) next = poller;
+        }
+        double start_s = fmax(due_s, now_s);
+        if (idle && due_s < window.duration_s && (!next || start_s <= next->next_s)) {
+            if (note_start(played, ideal, due_s, start_s))
+                *idle = (struct poller){true, false, due_s, start_s, ideal->poll_least_s};
+            due_s += draw_exponential(rng, 1 / rate_per_s);
+        } else if (next) {
+            now_s = next->next_s;
+            poll_once(played, ideal, next, &free_s, rng);
+        } else {
+            return;
+        }
+    }
+}
+
+static struct probe play(struct played *played, const struct ideal *ideal, double rate_per_s,
+                         struct window window, struct lb_rng *rng) {
+    begin_stage(played, rate_per_s, window);
+    if (ideal->poll_least_s > 0) {
+        play_polling(played, ideal, rate_per_s, window, rng);
+    } else {
+        play_queue(played, ideal, rate_per_s, window, rng);
     }
     return end_stage(played, rate_per_s);
 }
@@ -231,6 +297,8 @@ TEST(limits_from_short_to_long) {
         {0.025, 1, QUANTILE, 37.760, .pool = 1000},
         {0.025, 2, QUANTILE, 38.864, .pool = 1000},
         {0.025, 2, 0.9, 39.429, .pool = 1000},
+        {0.00117, 0.2, QUANTILE, 487.5, .pool = 64, .poll_least_s = 0.001, .poll_most_s = 0.064},
+        {0.005, 0.5, QUANTILE, 107.4, .pool = 64, .poll_least_s = 0.002, .poll_most_s = 0.256},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) try_ideal(&cases[i]);
 }

@@ -68,8 +68,10 @@ static void weigh_steps(const struct edge_point *points, int count, double from,
     for (int i = 0; i < GRID; i++) weights[i] /= sum;
 }
 
-/* The variance of the points near the fit, as a multiple of the variance of independent counts; at
- * least scatter_min. */
+#define SCATTER_POINTS 8 /* what the caller says of the scatter counts like so many points */
+
+/* The variance of the points near the fit, as a multiple of the variance of independent counts: by the
+ * caller's scatter_min and by the points together, or by the points alone where they scatter more. */
 static double scatter_of(const struct edge_point *points, int count, double x, double steep,
                          double scatter_min) {
     double sum = 0;
@@ -80,7 +82,10 @@ static double scatter_of(const struct edge_point *points, int count, double x, d
         sum += (points[i].y - m) * (points[i].y - m) / m;
         near++;
     }
-    return near > 2 ? fmax(scatter_min, sum / (near - 2)) : scatter_min;
+    if (near <= 2) return scatter_min;
+    double seen = sum / (near - 2);
+    double both = (SCATTER_POINTS * scatter_min + sum) / (SCATTER_POINTS + near - 2);
+    return fmax(seen, both);
 }
 
 /* The load (its logarithm) between from and to below which this part of the weight lies. */
@@ -199,7 +204,8 @@ static double budget_of(const struct search_ask *ask) {
 #define SCATTER_WAITS 1.2 /* of the relaxation times that the waits show */
 #define SCATTER_MIN 3.5   /* the scatter of probes of very long windows */
 #define TAIL_LEAST 0.95
-#define TAIL_MOST 6.5 /* a heavier tail needs more time, */
+#define CLUSTER_LEAST 3 /* requests of a queue whose waits are alike, at least */
+#define TAIL_MOST 6.5   /* a heavier tail needs more time, */
 #define TAIL_LIMITS 700
 /* If the relaxation time is longer than this part of the window, the queue still grows at its end. */
 #define UNSETTLED 0.6
@@ -325,10 +331,11 @@ struct around {
  * most. The mean wait tells 1 + cv^2 of the services (Pollaczek and Khinchine). `ratio` is the mean
  * square of the waits over that of exponential waits, which a queue has near its capacity: it is
  * above 1 where single services are as long as the limit. Then few of them decide, and a search has
- * seen too few. A lock that polls has long waits too, but no such ratio. */
+ * seen too few. A lock that polls has such waits, too, but who waits long there does not make the next
+ * ones wait: in a queue long waits come in clusters. */
 static struct around look_around(const struct search *search, double x) {
     double most = most_served(search), spread = 0, weight = 0, variances = 0, squares = 0,
-           exponential = 0, busy_sum = 0;
+           exponential = 0, busy_sum = 0, worth = 0, samples = 0;
     for (int i = 0; i < search->count; i++) {
         const struct search_result *result = &search->results[i];
         const struct search_waits *waits = &result->waits;
@@ -341,11 +348,14 @@ static struct around look_around(const struct search *search, double x) {
         exponential += 2 * mean * mean / busy;
         spread += 2 * (1 - busy) * most * mean;
         busy_sum += busy;
+        worth += waits->worth;
+        samples += (double)result->samples;
     }
     struct around around = {.scatter = 0};
     if (weight > 0) around.scatter = SCATTER_WAITS * variances / weight / search->ask.allowed;
     double ratio = squares / exponential; /* not a number if nothing is known */
-    if (most > 0 && ratio > TAIL_LEAST) around.tail = pow(ratio, 3) * spread / busy_sum;
+    bool queued = worth * CLUSTER_LEAST < samples;
+    if (most > 0 && queued && ratio > TAIL_LEAST) around.tail = pow(ratio, 3) * spread / busy_sum;
     return around;
 }
 
