@@ -23,8 +23,8 @@ struct ideal {
     double slow_part, slow_s; /* this part of the services takes slow_s; service_s is the others' */
     double sigma;             /* lognormal; service_s is the mean */
     double cv2;               /* hyperexponential with balanced means; service_s is the mean */
-    /* The lock polls: who finds it held tries again after so long, each time after twice the time, half of which is
-     * random. exact_per_s is from 20,000 computed seconds a rate. */
+    /* The lock polls: who finds it held tries again after poll_least_s, then after twice as long each time, at most
+     * poll_most_s; half to one and a half of that is drawn. exact_per_s is from 20,000 computed seconds a rate. */
     double poll_least_s, poll_most_s;
 };
 
