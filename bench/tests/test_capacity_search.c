@@ -302,6 +302,34 @@ TEST(rare_long_services_take_more_time) {
     }
 }
 
+/* Eleven probes of redis-setnx, as measured. They lie on one curve, which grows slowly; their waits have a heavy tail,
+ * but no clusters. */
+TEST(probes_of_a_lock_that_polls_give_an_answer) {
+    static const struct search_result probes[] = {
+        {638, 225, 4460, .served_per_s = 628, .span_s = 9.5, .waits = {995, 0.0325, 0.0105}},
+        {399, 9, 4014, .served_per_s = 401, .span_s = 12.5, .waits = {2894, 0.00366, 0.000337}},
+        {616, 215, 5699, .served_per_s = 598, .span_s = 12, .waits = {1259, 0.0238, 0.00674}},
+        {532, 92, 5259, .served_per_s = 525, .span_s = 12.5, .waits = {3251, 0.0128, 0.00266}},
+        {441, 17, 4461, .served_per_s = 446, .span_s = 12.5, .waits = {2824, 0.00565, 0.00057}},
+        {395, 5, 3952, .served_per_s = 395, .span_s = 12.5, .waits = {3114, 0.00332, 0.000239}},
+        {606, 182, 5943, .served_per_s = 592, .span_s = 12.5, .waits = {1410, 0.0207, 0.00493}},
+        {530, 69, 5242, .served_per_s = 524, .span_s = 12.5, .waits = {1950, 0.0109, 0.00189}},
+        {418, 7, 4216, .served_per_s = 421, .span_s = 12.5, .waits = {4216, 0.00366, 0.00031}},
+        {457, 20, 4557, .served_per_s = 455, .span_s = 12.5, .waits = {1548, 0.0058, 0.00069}},
+        {476, 28, 4711, .served_per_s = 471, .span_s = 12.5, .waits = {1604, 0.007, 0.0011}},
+    };
+    static struct search search;
+    struct search_ask ask = usual;
+    ask.capacity_per_s = 851;
+    ask.limit_s = 0.2;
+    search_init(&search, &ask);
+    for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) search_add(&search, &probes[i]);
+    struct search_answer answer = search_answer(&search);
+    assert_int_equal(answer.limit, SEARCH_BY_PROMISE);
+    /* All probes up to 476/s kept the promise; all from 530/s on broke it. */
+    assert_true(answer.load > 476 && answer.load < 530);
+}
+
 TEST(an_answer_above_the_closed_loop_says_so) {
     struct search_answer answer = beyond_capacity(100, 130);
     assert_true(answer.load > 100 && answer.load < 130);
