@@ -63,13 +63,13 @@ static void add_states(struct client *client) {
     struct client_stats *stats = client->stats;
     int64_t begin_ns = stage_begin_ns(client->worker->shared);
     int64_t end_ns = stage_end_ns(client->worker->shared);
-    bool granted = stamps->granted;
     int64_t at_ns[] = {client->state_since_ns, stamps->began_ns,     stamps->started_ns,
                        stamps->acquired_ns,    stamps->releasing_ns, stamps->ended_ns};
-    if (!granted) at_ns[4] = stamps->ended_ns;
+    if (!stamps->granted) at_ns[4] = stamps->ended_ns;
     client->state_since_ns = stamps->ended_ns;
     if (__builtin_expect(at_ns[0] < begin_ns || at_ns[5] > end_ns, 0))
-        for (int i = 0; i < 6; i++) at_ns[i] = in_window(at_ns[i], begin_ns, end_ns);
+        for (size_t i = 0; i < sizeof at_ns / sizeof *at_ns; i++)
+            at_ns[i] = in_window(at_ns[i], begin_ns, end_ns);
     stats->state_idle_ns += at_ns[1] - at_ns[0];
     stats->state_connecting_ns += at_ns[2] - at_ns[1];
     stats->state_waiting_ns += at_ns[3] - at_ns[2];
