@@ -24,7 +24,7 @@ struct ideal {
     double sigma;             /* lognormal; service_s is the mean */
     double cv2;               /* hyperexponential with balanced means; service_s is the mean */
     /* The lock polls: who finds it held tries again after poll_least_s, then after twice as long each time, at most
-     * poll_most_s; half to one and a half of that is drawn. exact_per_s is from 20,000 computed seconds a rate. */
+     * poll_most_s; half to one and a half of that is drawn. exact_per_s is from 40,000 computed seconds a rate. */
     double poll_least_s, poll_most_s;
 };
 
@@ -297,8 +297,8 @@ TEST(limits_from_short_to_long) {
         {0.025, 1, QUANTILE, 37.760, .pool = 1000},
         {0.025, 2, QUANTILE, 38.864, .pool = 1000},
         {0.025, 2, 0.9, 39.429, .pool = 1000},
-        {0.00117, 0.2, QUANTILE, 487.5, .pool = 64, .poll_least_s = 0.001, .poll_most_s = 0.064},
-        {0.005, 0.5, QUANTILE, 107.4, .pool = 64, .poll_least_s = 0.002, .poll_most_s = 0.256},
+        {0.00117, 0.2, QUANTILE, 487.2, .pool = 64, .poll_least_s = 0.001, .poll_most_s = 0.064},
+        {0.005, 0.5, QUANTILE, 107.3, .pool = 64, .poll_least_s = 0.002, .poll_most_s = 0.256},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) try_ideal(&cases[i]);
 }
